@@ -50,6 +50,19 @@ done
 
 LD_LIBRARY_PATH=$there/lib
 export LD_LIBRARY_PATH
+
+# The program of README.md as it stands, but for where its data lie.
+awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' README.md |
+	sed 's/npusim_open(NULL,/npusim_open(\&(struct npusim_source){ sizeof(struct npusim_source), DATA, NULL, NULL, NULL },/' >"$work/ask.c"
+# shellcheck disable=SC2046
+$CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "$work/ask" "$work/ask.c" \
+	$(pkg-config --cflags --libs npusim) && (cd / && "$work/ask") >"$work/ask.out" &&
+	for set in dram.channels=32 dram.channels=48 dram.channels=64; do
+		"$there/bin/npusim" run -c "$data/configs/npu/dsocr.yaml" -m llama-3.2-1b --context 2048 --fidelity analytic \
+			--set $set --format json | awk -v set=$set -F '[:,]' '/^  "total_us"/ { printf "%s: %.1f us\n", set, $2 }'
+	done | cmp - "$work/ask.out" && [ -s "$work/ask.out" ]
+say "README.md: its program prints what npusim run says" $?
+
 # As `npusim run` prints it: the value of a key at the left margin of the document.
 member() { sed -n "s/^  \"$1\": \([^,]*\),*\$/\1/p" "$work/run.json"; }
 (cd / && "$there/bin/npusim" run -c "$data/configs/npu/dsocr.yaml" -m llama-3.2-1b --format json) >"$work/run.json"
