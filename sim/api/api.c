@@ -160,10 +160,14 @@ npusim *npusim_open(const struct npusim_source *from, struct npusim_error *e)
 		err_nomem(&err, NULL);
 	else if (from && from->size <= sizeof from->size)
 		err_set(&err, ERR_USAGE, "a source begins with its size: NPUSIM_SOURCE_INIT");
+	else if (!(n->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
+		err_nomem(&err, NULL);
 	else if (open_data(n, from, &err) == 0) {
 		n->holders = 1;
 		return n;
 	}
+	if (n && n->plain)
+		freelocale(n->plain);
 	free(n);
 	api_fail(&err, e);
 	return NULL;
@@ -179,7 +183,19 @@ void npusim_close(npusim *n)
 	if (!n || --n->holders)
 		return;
 	run_memo_free(n->memo);
+	freelocale(n->plain);
 	free(n);
+}
+
+locale_t api_enter(const struct npusim *n)
+{
+	return n ? uselocale(n->plain) : (locale_t)0;
+}
+
+void api_leave(locale_t was)
+{
+	if (was)
+		uselocale(was);
 }
 
 struct run_memo *api_memo(struct npusim *n, struct err *e)

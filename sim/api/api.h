@@ -3,6 +3,8 @@
 #ifndef NPUSIM_SIM_API_API_H
 #define NPUSIM_SIM_API_API_H
 
+#include <locale.h>
+
 #include "arch/machine/machine_conf.h"
 #include "sim/base/json.h"
 #include "sim/npusim.h"
@@ -21,6 +23,7 @@ struct npusim {
 	} data;
 	const struct source *source;
 	struct run_memo *memo;
+	locale_t plain; /* "C", whatever the caller's: numbers are read and written with a point */
 };
 
 struct npusim_machine {
@@ -58,6 +61,9 @@ struct npusim_result {
 	const struct json *root;
 };
 
+/* Within a call this thread has the plain locale; `n` NULL: nothing changes. */
+locale_t api_enter(const struct npusim *n);
+void api_leave(locale_t was);
 /* Sets `e` of a library's caller, and gives up the value -1. */
 int api_fail(const struct err *from, struct npusim_error *e);
 void api_clear(struct npusim_error *e);

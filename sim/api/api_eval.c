@@ -81,6 +81,7 @@ static int eval(npusim_result *r, const char *const *v, size_t n, struct err *e)
 
 npusim_result *npusim_eval(npusim_machine *m, npusim_work *w, const char *const *v, size_t n, struct npusim_error *e)
 {
+	const locale_t was = api_enter(m ? m->n : NULL);
 	struct err err = ERR_INIT;
 	npusim_result *r = NULL;
 
@@ -96,10 +97,13 @@ npusim_result *npusim_eval(npusim_machine *m, npusim_work *w, const char *const 
 		r->w = w;
 		api_machine_hold(m);
 		api_work_hold(w);
-		if (eval(r, v, n, &err) == 0)
+		if (eval(r, v, n, &err) == 0) {
+			api_leave(was);
 			return r;
-		npusim_result_free(r);
+		}
 	}
+	api_leave(was);
+	npusim_result_free(r);
 	api_fail(&err, e);
 	return NULL;
 }
@@ -130,12 +134,16 @@ static void judge(npusim_result *r)
 
 static int make(npusim_result *r, struct err *e)
 {
+	locale_t was;
+
 	if (r->text.len)
 		return 0;
+	was = api_enter(r->m->n);
 	if (!r->judged)
 		judge(r);
 	str_clear(&r->text);
 	run_json(&r->eval.report, &r->text);
+	api_leave(was);
 	if (!r->text.failed)
 		return 0;
 	str_free(&r->text);
@@ -144,8 +152,13 @@ static int make(npusim_result *r, struct err *e)
 
 static const struct json *tree(npusim_result *r, struct err *e)
 {
-	if (!r->root && make(r, e) == 0)
+	locale_t was;
+
+	if (!r->root && make(r, e) == 0) {
+		was = api_enter(r->m->n);
 		r->root = json_parse(r->text.p, r->text.len, r->arena, e);
+		api_leave(was);
+	}
 	return r->root;
 }
 

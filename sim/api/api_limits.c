@@ -21,14 +21,11 @@ static void tell(const struct limits_result *r, npusim_limit_fn *each, void *arg
 	}
 }
 
-static int limits(npusim_machine *m, npusim_work *w, const char *const *v, size_t n, npusim_limit_fn *each, void *arg,
-                  struct err *e)
+static int limits(npusim_machine *m, npusim_work *w, const char *const *v, size_t n, struct arena *a,
+                  struct limits_result *out, struct err *e)
 {
 	struct limits_question q = { .config = m->name, .run = run_opts_default(), .step_ppm = 1000000 };
 	const struct workload *x;
-	struct limits_result r;
-	struct arena *a;
-	int rc = -1;
 
 	q.run.fidelity = RUN_ANALYTIC;
 	if (w->spec.program)
@@ -40,12 +37,24 @@ static int limits(npusim_machine *m, npusim_work *w, const char *const *v, size_
 	if (!(x = api_work_for(w, m->conf, e)))
 		return -1;
 	q.stream = &x->stream;
-	if (!(a = arena_new(0)))
+	return limits_run_on(&q, m->machines, a, out, e);
+}
+
+static int asked(npusim_machine *m, npusim_work *w, const char *const *v, size_t n, npusim_limit_fn *each, void *arg,
+                 struct err *e)
+{
+	struct limits_result r;
+	struct arena *a = arena_new(0);
+	locale_t was;
+	int rc;
+
+	if (!a)
 		return err_nomem(e, "for limits");
-	if (limits_run_on(&q, m->machines, a, &r, e) == 0) {
-		tell(&r, each, arg);
-		rc = 0;
-	}
+	was = api_enter(m->n);
+	rc = limits(m, w, v, n, a, &r, e);
+	api_leave(was);
+	if (rc == 0)
+		tell(&r, each, arg); /* in the caller's own locale */
 	arena_free(a);
 	return rc;
 }
@@ -63,7 +72,7 @@ int npusim_limits(npusim_machine *m, npusim_work *w, const char *const *v, size_
 		             : "function");
 	else if (m->n != w->n)
 		err_set(&err, ERR_USAGE, "npusim_limits: machine and workload are of two npusims");
-	else if (limits(m, w, v, n, each, arg, &err) == 0)
+	else if (asked(m, w, v, n, each, arg, &err) == 0)
 		return 0;
 	return api_fail(&err, e);
 }

@@ -25,8 +25,9 @@ static npusim_machine *machine_of(struct npusim *n, struct machine_base *b, cons
 	return NULL;
 }
 
-static npusim_machine *done(npusim_machine *m, const struct err *err, struct npusim_error *e)
+static npusim_machine *done(npusim_machine *m, const struct err *err, locale_t was, struct npusim_error *e)
 {
+	api_leave(was);
 	if (!m)
 		api_fail(err, e);
 	return m;
@@ -44,6 +45,7 @@ static struct machine_base *assigned(struct machine_base *b, const char *const *
 npusim_machine *npusim_machine_new(npusim *n, const char *yaml, size_t bytes, const char *const *sets, size_t n_sets,
                                    struct npusim_error *e)
 {
+	const locale_t was = api_enter(n);
 	struct err err = ERR_INIT;
 	npusim_machine *m = NULL;
 
@@ -54,12 +56,13 @@ npusim_machine *npusim_machine_new(npusim *n, const char *yaml, size_t bytes, co
 		m = machine_of(
 			n, assigned(machine_base_new_from(n->source, yaml, bytes, "machine", &err), sets, n_sets, &err),
 			"machine", &err);
-	return done(m, &err, e);
+	return done(m, &err, was, e);
 }
 
 npusim_machine *npusim_machine_named(npusim *n, const char *name, const char *const *sets, size_t n_sets,
                                      struct npusim_error *e)
 {
+	const locale_t was = api_enter(n);
 	struct err err = ERR_INIT;
 	npusim_machine *m = NULL;
 	char found[1024];
@@ -77,12 +80,13 @@ npusim_machine *npusim_machine_named(npusim *n, const char *name, const char *co
 					 NULL, 0, &err),
 		                 sets, n_sets, &err),
 			name, &err);
-	return done(m, &err, e);
+	return done(m, &err, was, e);
 }
 
 npusim_machine *npusim_machine_with(npusim_machine *from, const char *const *sets, size_t n_sets,
                                     struct npusim_error *e)
 {
+	const locale_t was = api_enter(from ? from->n : NULL);
 	struct err err = ERR_INIT;
 	npusim_machine *m = NULL;
 
@@ -96,7 +100,7 @@ npusim_machine *npusim_machine_with(npusim_machine *from, const char *const *set
 		m->of = from;
 		api_machine_hold(from);
 	}
-	return done(m, &err, e);
+	return done(m, &err, was, e);
 }
 
 void api_machine_hold(struct npusim_machine *m)

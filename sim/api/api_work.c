@@ -80,6 +80,7 @@ static int look(struct npusim_work *w, struct err *e)
 
 npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, struct npusim_error *e)
 {
+	const locale_t was = api_enter(n);
 	struct npusim_work *w = NULL;
 	struct err err = ERR_INIT;
 
@@ -96,10 +97,13 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 		}
 		for (size_t i = 0; i < n_spec && !err.kind; i++)
 			assign(w, spec[i], &err);
-		if (!err.kind && look(w, &err) == 0)
+		if (!err.kind && look(w, &err) == 0) {
+			api_leave(was);
 			return w;
-		npusim_work_free(w);
+		}
 	}
+	api_leave(was);
+	npusim_work_free(w);
 	api_fail(&err, e);
 	return NULL;
 }

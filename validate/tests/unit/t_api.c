@@ -1,6 +1,7 @@
 /* t_api.c - npusim.h: the same figures as the modules give, every fault by value, any order of closing, two threads. */
 #include "sim/npusim.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -480,6 +481,22 @@ TEST(data_come_from_memory_alone)
 	CHECK(!npusim_open(&from, &e) && e.code == NPUSIM_USAGE);
 }
 
+/* Numbers of a host program that writes 1,5 are none of the library's. */
+TEST(the_callers_locale_changes_nothing)
+{
+	char command[600], *want = fresh("edge", NULL, 0), *got, number[8];
+
+	snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", test_tmp());
+	if (system(command) != 0 || setenv("LOCPATH", test_tmp(), 1) != 0 || !setlocale(LC_ALL, "de_DE.UTF-8"))
+		test_skip("no German locale");
+	got = fresh("edge", NULL, 0);
+	CHECK_STR(got, want);
+	snprintf(number, sizeof number, "%.1f", 1.5);
+	CHECK_STR(number, "1,5"); /* and the caller has it again */
+	free(want);
+	free(got);
+}
+
 /* --- threads ----------------------------------------------------------------------------------------------- */
 
 static void *alone(void *arg)
@@ -514,4 +531,4 @@ SUITE(t_api, T(figures_are_those_of_the_modules), T(what_ran_before_changes_no_a
       T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
       T(a_bad_workload_or_option_is_one_error), T(null_is_an_error_and_no_crash),
       T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(limits_are_those_of_the_module),
-      T(data_come_from_memory_alone), T(two_handles_are_used_by_two_threads));
+      T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing), T(two_handles_are_used_by_two_threads));
