@@ -14,8 +14,8 @@
  *
  * What is opened is closed by whoever opened it, in any order: what something was made of stays until the last that needs it is
  * closed; NULL is closed as well. A function that fails returns NULL, -1 or 0 as it says and fills `e`, which may be NULL; nothing
- * is printed, no process is started or ended, no signal or environment is touched, and the locale of the caller does not matter. An npusim and all that was made of it are used
- * by one thread at a time; two of them by two threads without a lock.
+ * is printed, no process is started or ended, no signal or environment is touched, and the caller's locale does not matter.
+ * An npusim and all that was made of it are used by one thread at a time; two of them by two threads without a lock.
  *
  * Structs begin with their size, so that they may grow: begin with the _INIT of each. */
 #ifndef NPUSIM_H
