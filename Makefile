@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
+       evq stat inputs yaml yaml_json json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
 WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
@@ -53,13 +53,14 @@ SERVE = arrive arrive_make sched cost steps latency
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
 REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
+API = api api_machine api_work api_eval api_limits
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CLI = cmd \
       score_out ops_table ops_rows named \
       run \
-      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_build workload_attend rates_map rates_run rates_print \
+      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
       compare_points export man completion topics \
@@ -72,21 +73,22 @@ CLI = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure op_figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite workload program \
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
-SEEN     = 
+SEEN     =
 SEEN_study  = answer_read answer_run answer_values answer_text answer_page plain_page cmd
 SEEN_beside = probe_kernel_beside gpu cmd
-FUZZ     = yaml kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
+FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
 
 # Sources that other rules or other machines build.
-ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
+EXAMPLES = $(wildcard sim/examples/*.c)
+ELSEWHERE = traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
 
 # A folder a line, from the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
@@ -95,7 +97,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
           $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
-          $(ACCURACY_OF:%=sim/accuracy/%.c)
+          $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests
@@ -113,6 +115,7 @@ OPT_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno
 OPT_tsan    = -O1 -g -fsanitize=thread
 OPT_cov     = -O0 -g --coverage
 OPT_fuzz    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+OPT_library = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 ifeq ($(OPT_$(PROFILE)),)
 $(error PROFILE=$(PROFILE) is not one of release, debug, asan, tsan, cov)
 endif
@@ -124,6 +127,10 @@ endif
 ifeq ($(origin AR),default)
 AR = ar
 endif
+ifeq ($(origin LD),default)
+LD = ld
+endif
+OBJCOPY = objcopy
 INSTALL = install
 DEPS_SH = env CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' sh validate/tools/deps.sh
 
@@ -132,11 +139,17 @@ B = $(BUILD)/$(PROFILE)
 LIB_CFLAGS = $(eval LIB_CFLAGS := $$(shell $$(DEPS_SH) cflags))$(LIB_CFLAGS)
 LIB_LIBS   = $(eval LIB_LIBS := $$(shell $$(DEPS_SH) libs))$(LIB_LIBS)
 OUR_CPPFLAGS = -I. -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS) $(CPPFLAGS)
-OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
+# Position-independent and hidden: the shared library and the programs are made of the same objects.
+OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(OPT_library) $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
 OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
 ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
         -DNPUSIM_LIB='"$(PREFIX)/lib/npusim"'
 VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/base/version.h)
+# The shared library's file, and the names of sim/npusim.h.
+SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
+# Of ELF alone: elsewhere the static library has all names, and there is no shared one.
+SO = $(if $(filter Darwin,$(shell uname -s)),,libnpusim.so.$(VERSION))
+API_NAMES = $(shell sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)[^a-z_ *;].*/\1/p' sim/npusim.h)
 
 ifeq ($(V),1)
 Q :=
@@ -158,31 +171,43 @@ FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 .PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
-all: $B/npusim $B/libnpusim.a ## the program and the library, in build/$(PROFILE)/
+all: $B/npusim $B/libnpusim.a $(SO:%=$B/%) ## the program and the library, in build/$(PROFILE)/
 
 test-program: $B/npusim-test ## all unit, contract, model and property suites as one program
 fuzz-programs: $(FUZZ_BIN)
 	@:
 
-$B/libnpusim.a: $(LIB_OBJ) $B/.library
+# All of it, for our own programs and tests.
+$B/core.a: $(LIB_OBJ) $B/.library
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$B/npusim: $(PROGRAM_OBJ) $B/libnpusim.a
+# The library as others see it: what is reached from sim/npusim.h, and no other name.
+$(SO:%=$B/%): $B/core.a sim/npusim.map sim/npusim.h
 	$(say) LD $@
-	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $(PROGRAM_OBJ) $B/libnpusim.a $(OUR_LIBS)
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libnpusim.so.$(SO_MAJOR) -Wl,--version-script=sim/npusim.map \
+		-Wl,--gc-sections -Wl,--as-needed $(API_NAMES:%=-Wl,-u,%) -o $@ $B/core.a $(OUR_LIBS)
+	$(Q)ln -sf $(SO) $B/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $B/libnpusim.so
+$B/libnpusim.a: $B/core.a sim/npusim.h
+	$(say) AR $@
+	$(Q)$(if $(SO),$(LD) -r --gc-sections $(API_NAMES:%=-u %) -o $B/npusim.o $B/core.a && \
+		$(OBJCOPY) --localize-hidden $B/npusim.o && rm -f $@ && $(AR) rcs $@ $B/npusim.o,cp $B/core.a $@)
 
-$B/npusim-test: $(TEST_OBJ) $B/libnpusim.a
+$B/npusim: $(PROGRAM_OBJ) $B/core.a
 	$(say) LD $@
-	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $(TEST_OBJ) $B/libnpusim.a $(OUR_LIBS)
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $(PROGRAM_OBJ) $B/core.a $(OUR_LIBS)
+
+$B/npusim-test: $(TEST_OBJ) $B/core.a
+	$(say) LD $@
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $(TEST_OBJ) $B/core.a $(OUR_LIBS)
 
 # In profile fuzz libFuzzer brings main(); else it is the standalone mutator.
 FUZZ_MAIN = $(if $(filter fuzz,$(PROFILE)),,$B/$T/fuzz/standalone.o)
 $(foreach f,$(FUZZ),$(eval $B/fuzz/$f: $(SEEN_$f:%=$B/sim/cli/%.o)))
-$(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
+$(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/core.a
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $(filter %.o,$^) $B/libnpusim.a $(OUR_LIBS)
+	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $(filter %.o,$^) $B/core.a $(OUR_LIBS)
 
 $B/rusage: $B/$T/bench/rusage.o
 	$(say) LD $@
@@ -192,10 +217,10 @@ $B/dies.so: $T/dies.c $B/.flags
 	$(say) LD $@
 	$(Q)$(CC) -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror) -O2 -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
 
-$B/b_dram: $B/$T/bench/b_dram.o $B/libnpusim.a
+$B/b_dram: $B/$T/bench/b_dram.o $B/core.a
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
-$B/b_step: $B/$T/bench/b_step.o $B/libnpusim.a
+$B/b_step: $B/$T/bench/b_step.o $B/core.a
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
 
@@ -205,8 +230,8 @@ $B/%.o: %.c $B/.flags
 	$(Q)$(CC) $(OUR_CPPFLAGS) $(EXTRA) $(OUR_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What only some objects know, so that only they are rebuilt when it changes.
-$B/sim/base/path.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
-$B/sim/base/path.o $B/$T/main.o: $B/.roots
+$B/sim/base/path.o $B/sim/api/api.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
+$B/sim/base/path.o $B/sim/api/api.o $B/$T/main.o: $B/.roots
 $B/$T/main.o: $B/suites.inc
 $B/sim/base/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"' \
                           -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
@@ -483,10 +508,9 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(findstring /lib_,$@),-lcublas -lcublasLt)
 
 ##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
-PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \
-	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
-	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
-HEADER_DIRS = $(sort $(dir $(LIB_SRC)) traces/)
+PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' 'datadir=$${prefix}/share/npusim' '' \
+	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
+	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
 SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
@@ -499,23 +523,26 @@ install: all ## program, library, headers, npusim.pc, manual page, documents, co
 	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
 	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
+	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(PREFIX)/lib/$(SO) && \
+		ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so)
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
 	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(PREFIX)/lib/npusim/libnpusim-capture.so)
 	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
-	$(Q)set -e; for f in $(filter-out %_int.h,$(wildcard $(HEADER_DIRS:%=%*.h))); do \
-		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/npusim/$$f; done
+	$(Q)$(INSTALL) -D -m 644 sim/npusim.h $(DESTDIR)$(PREFIX)/include/npusim.h
+	$(Q)set -e; for f in $(EXAMPLES); do $(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done
 	$(Q)set -e; for f in $$(find $(DOCUMENTED) -name '*.md' -o -name LICENSE); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
+		$(addprefix $(DESTDIR)$(PREFIX)/lib/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
 
 ##> Housekeeping
 clean: ## remove build/

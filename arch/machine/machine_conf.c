@@ -201,11 +201,17 @@ static struct machine_conf *conf_read(const struct source *from, struct yaml *y,
 
 /* --- a base ------------------------------------------------------------------------------------------------ */
 
+/* What its machines name, read once: also for copies of it. */
+struct base_files {
+	unsigned holders;
+	struct kind_file *kinds;
+	struct machine_techs *techs;
+};
+
 struct machine_base {
 	struct machine_conf *c;    /* before assignments */
 	struct machine_conf *dram; /* the same with its kind of DRAM filled in; NULL: not made yet, or it cannot be */
-	struct kind_file *kinds;
-	struct machine_techs *techs;
+	struct base_files *files;
 };
 
 /* Frees `y`. */
@@ -213,11 +219,13 @@ static struct machine_base *base_of(const struct source *from, struct yaml *y, c
 {
 	struct machine_base *b = calloc(1, sizeof *b);
 
-	if (!b)
+	if (!b || !(b->files = calloc(1, sizeof *b->files)))
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
 	else
 		b->c = conf_read_file(from, y, name, e);
 	yaml_free(y);
+	if (b && b->files)
+		b->files->holders = 1;
 	if (b && b->c)
 		return b;
 	machine_base_free(b);
@@ -243,8 +251,11 @@ void machine_base_free(struct machine_base *b)
 		return;
 	machine_conf_free(b->dram);
 	machine_conf_free(b->c);
-	free_kinds(b->kinds);
-	machine_techs_free(b->techs);
+	if (b->files && !--b->files->holders) {
+		free_kinds(b->files->kinds);
+		machine_techs_free(b->files->techs);
+		free(b->files);
+	}
 	free(b);
 }
 
@@ -263,6 +274,27 @@ static struct machine_conf *conf_copy(const struct machine_conf *from, struct er
 	return NULL;
 }
 
+const struct source *machine_base_source(const struct machine_base *b)
+{
+	return b->c->source;
+}
+
+struct machine_base *machine_base_copy(const struct machine_base *from, struct err *e)
+{
+	struct machine_base *b = calloc(1, sizeof *b);
+
+	if (!b) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		return NULL;
+	}
+	b->files = from->files;
+	b->files->holders++;
+	if ((b->c = conf_copy(from->c, e)))
+		return b;
+	machine_base_free(b);
+	return NULL;
+}
+
 /* A kind of DRAM fills in what nobody gave, so it may come before assignments as well as after them, unless one of them
  * names another kind. Whatever is wrong with it is said in its usual place. */
 static const struct machine_conf *with_dram(struct machine_base *b, const char *const *sets, int n_sets)
@@ -272,7 +304,8 @@ static const struct machine_conf *with_dram(struct machine_base *b, const char *
 	for (int i = 0; i < n_sets; i++)
 		if (strncmp(sets[i], "dram.kind", 9) == 0)
 			return NULL;
-	if (!b->dram && (b->dram = conf_copy(b->c, &ignored)) && read_dram_kind(b->dram, &b->kinds, &ignored) < 0) {
+	if (!b->dram && (b->dram = conf_copy(b->c, &ignored)) &&
+	    read_dram_kind(b->dram, &b->files->kinds, &ignored) < 0) {
 		machine_conf_free(b->dram);
 		b->dram = NULL;
 	}
@@ -284,7 +317,7 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 	const struct machine_conf *filled = with_dram(b, sets, n_sets);
 	struct machine_conf *c = conf_copy(filled ? filled : b->c, e);
 
-	if (!c || conf_finish(c, sets, n_sets, filled ? NULL : &b->kinds, &b->techs, e) == 0)
+	if (!c || conf_finish(c, sets, n_sets, filled ? NULL : &b->files->kinds, &b->files->techs, e) == 0)
 		return c;
 	machine_conf_free(c);
 	return NULL;
@@ -297,7 +330,7 @@ static struct yaml *load_file(const struct source *from, const char *path, struc
 {
 	char near[CFG_STR_MAX];
 
-	if (access(path, F_OK) < 0 && errno == ENOENT && machine_shipped_near(from, path, near, sizeof near)) {
+	if (!from->has(from, path) && errno == ENOENT && machine_shipped_near(from, path, near, sizeof near)) {
 		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
 		return NULL;
 	}
@@ -330,6 +363,8 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 
 int machine_base_assign(struct machine_base *b, const char *const *sets, int n_sets, struct err *e)
 {
+	machine_conf_free(b->dram);
+	b->dram = NULL;
 	return assign(b->c, sets, n_sets, e);
 }
 

@@ -35,8 +35,11 @@ void machine_base_free(struct machine_base *b);
 struct machine_base *machine_base_load(const char *path, const char *const *sets, int n_sets, struct err *e);
 struct machine_base *machine_base_load_from(const struct source *from, const char *path, const char *const *sets,
                                             int n_sets, struct err *e);
+/* Another of the same text and assignments, which shares what was read; `from` must live as long. */
+struct machine_base *machine_base_copy(const struct machine_base *from, struct err *e);
 /* Assignments that are in force before those of each machine, as well as those it has. */
 int machine_base_assign(struct machine_base *b, const char *const *sets, int n_sets, struct err *e);
+const struct source *machine_base_source(const struct machine_base *b);
 /* What machine_conf_parse makes of the text and these assignments. */
 struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e);
 

@@ -248,7 +248,7 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 	struct run_opts mine = *how;
 	int rc = 0;
 
-	if (!(mine.memo = run_memo_new(e)))
+	if (!(mine.memo = run_memo_new_from(conf->source, e)))
 		return -1;
 	for (size_t i = 0; i < s->n_ops && rc == 0; i++) {
 		const struct sample x = sample_of(s, &s->ops[i]);
@@ -295,7 +295,7 @@ int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const s
 	struct run_opts mine = *how;
 	int rc = 0;
 
-	if (!(mine.memo = run_memo_new(e)))
+	if (!(mine.memo = run_memo_new_from(conf->source, e)))
 		return -1;
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		const struct sample x = sample_of_block(&b[i]);
@@ -330,7 +330,7 @@ static const struct op_tensor *other_format(const struct op_stream *s, const str
 int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf, struct err *e)
 {
 	const struct gpu g = machine_gpu(&conf->cfg);
-	struct run_memo *memo = run_memo_new(e);
+	struct run_memo *memo = run_memo_new_from(conf->source, e);
 	const struct kernels *k = memo ? run_memo_kernels(memo, e) : NULL;
 	int rc = k ? 0 : -1;
 

@@ -5,7 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Where there is no such mapping, all tables are small. */
+#ifdef __wasm__
+#define SMALL UINT64_MAX
+#else
 #define SMALL (UINT64_C(16) << 20)
+#endif
 
 /* 0: more than the host can address. */
 static size_t size_of(uint64_t n, size_t bytes)

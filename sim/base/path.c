@@ -86,7 +86,14 @@ static void list(const struct source *s, const char *folder, source_each_fn *eac
 		source_root_list(path, each, arg);
 }
 
-const struct source path_source = { find, source_root_has, source_root_read, list };
+static const char *temp(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
+const struct source path_source = { find, source_root_has, source_root_read, list, temp };
 
 int path_library(const char *name, char *out, unsigned size, struct err *e)
 {

@@ -51,6 +51,13 @@ struct pool {
 	bool started;
 };
 
+struct run;
+
+struct pool_crew {
+	int (*run)(struct run *r, struct err *e); /* a batch */
+	void (*dismiss)(struct pool *p);          /* all workers */
+};
+
 /* --- a worker ---------------------------------------------------------------------------------------------- */
 
 static bool read_all(int fd, void *to, size_t n)
@@ -178,6 +185,12 @@ static const char *cause(int status)
 	return WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early";
 }
 
+static void dismiss(struct pool *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		let_go(&p->w[i], p->w[i].busy);
+}
+
 struct pool *pool_new(const struct pool_how *how, struct err *e)
 {
 	struct pool *p = calloc(1, sizeof *p);
@@ -201,8 +214,8 @@ void pool_free(struct pool *p)
 {
 	if (!p)
 		return;
-	for (unsigned i = 0; i < p->n; i++)
-		let_go(&p->w[i], p->w[i].busy);
+	if (p->n)
+		p->how.crew->dismiss(p);
 	if (p->started && p->how.end)
 		p->how.end(p->how.arg, p->state);
 	str_free(&p->job);
@@ -416,6 +429,8 @@ static int by_workers(struct run *r, struct err *e)
 	return rc;
 }
 
+const struct pool_crew pool_processes = { by_workers, dismiss };
+
 static int here(struct run *r, struct err *e)
 {
 	struct pool *p = r->p;
@@ -450,11 +465,11 @@ int pool_run(struct pool *p, const struct pool_batch *b, struct err *e)
 
 	if (b->n == 0)
 		return 0;
-	if (p->how.workers == 0)
+	if (p->how.workers == 0 || !p->how.crew)
 		return here(&r, e);
 	if (b->ordered && !(r.kept = calloc(b->n, sizeof *r.kept)))
 		return err_nomem(e, "for workers' results");
-	rc = by_workers(&r, e);
+	rc = p->how.crew->run(&r, e);
 	for (size_t i = 0; r.kept && i < b->n; i++)
 		free(r.kept[i].bytes);
 	free(r.kept);

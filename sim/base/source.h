@@ -20,6 +20,7 @@ struct source {
 	struct yaml *(*read)(const struct source *s, const char *full, struct err *e);
 	/* Files of a data folder, without it, in no order; none where there is no such folder. */
 	void (*list)(const struct source *s, const char *folder, source_each_fn *each, void *arg);
+	const char *(*temp)(void); /* the folder of what must be unpacked to be read; NULL: "/tmp" */
 };
 
 /* Find and read. */

@@ -50,7 +50,7 @@ static void list(const struct source *s, const char *folder, source_each_fn *eac
 
 int source_root_init(struct source_root *s, const char *root, struct err *e)
 {
-	s->source = (struct source){ find, source_root_has, source_root_read, list };
+	s->source = (struct source){ find, source_root_has, source_root_read, list, NULL };
 	if ((size_t)snprintf(s->root, sizeof s->root, "%s", root) >= sizeof s->root)
 		return err_set(e, ERR_USAGE, "the data folder's path is longer than %zu", sizeof s->root - 1);
 	return access(root, R_OK | X_OK) == 0 ? 0

@@ -11,6 +11,7 @@
 struct options {
 	const char *page, *pages, *markdown, *format;
 	uint64_t jobs;
+	struct workload_spec workload; /* to refuse */
 	bool dry;
 };
 
@@ -169,7 +170,9 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct options o = { .jobs = cpus < 1 ? 1 : cpus < ANSWER_JOBS ? (uint64_t)cpus : ANSWER_JOBS };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_STUDY) },
 		{ 0, "page", OPT_WRITE, &o.page, "FILE.html", "write a page there, for any browser" },
 		{ 0, "pages", OPT_FOLDER, &o.pages, "FOLDER", "write a page of each study into this folder" },
 		{ 0, "markdown", OPT_WRITE, &o.markdown, "FILE.md", "write the claims there, a row each" },
@@ -208,7 +211,7 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
+	if (rc == 0 && (rc = workload_check(&o.workload, WORKLOAD_STUDY, e)) == 0)
 		rc = study(&cmd, &args, &o, all, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

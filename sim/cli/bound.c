@@ -67,7 +67,7 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 
 	memset(in, 0, sizeof *in);
 	if (check_options(o, &r.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
-	    cmd_trace_pieces(path, o->range, add_piece, &r, &in->t, e) == 0 &&
+	    cmd_measured((struct measured_from){ path, o->range, .each = add_piece, .each_arg = &r }, &in->t, e) == 0 &&
 	    (r.build || begin(&r, &in->t.trace, e) == 0))
 		rc = bound_end(r.build, &in->t.trace, e);
 	bound_free(r.build);
@@ -79,7 +79,7 @@ int bound_input_whole(struct bound_input *in, const char *path, const struct bou
 	memset(in, 0, sizeof *in);
 	in->b.rule = (struct roof_rule)ROOF_RULE;
 	if (check_options(o, &in->b.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
-	    cmd_trace_load(path, o->range, &in->t, e) == 0)
+	    cmd_measured((struct measured_from){ .path = path, .range = o->range }, &in->t, e) == 0)
 		return roof_of_options(o, &in->t.trace, &in->b.roof, e);
 	return -1;
 }

@@ -125,42 +125,15 @@ int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m
 	return rc;
 }
 
-static int load(measured_loader *load, const char *path, const char *range, const char *rules, struct measured *m,
-                struct err *e)
+int cmd_measured(struct measured_from from, struct measured *m, struct err *e)
 {
 	struct progress *p = NULL;
-	const struct measured_from from = { &path_source, path, range, load, rules, 0, show_bytes, &p };
-	const int rc = measured_load(&from, m, e);
+	int rc;
 
-	progress_free(p);
-	return rc;
-}
-
-int cmd_trace_load(const char *path, const char *range, struct measured *m, struct err *e)
-{
-	return load(tracedb_load, path, range, NULL, m, e);
-}
-
-int cmd_trace_load_groups(const char *path, const char *range, struct measured *m, struct err *e)
-{
-	return load(tracedb_load_groups, path, range, NULL, m, e);
-}
-
-int cmd_trace_load_ruled(measured_loader *by, const char *path, const char *range, const char *rules,
-                         struct measured *m, struct err *e)
-{
-	return load(by, path, range, rules ? rules : "", m, e);
-}
-
-int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct measured *m,
-                     struct err *e)
-{
-	struct progress *p = NULL;
-	const struct measured_from from = {
-		.source = &path_source, .path = path, .range = range, .progress = show_bytes, .arg = &p
-	};
-	const int rc = measured_pieces(&from, each, arg, m, e);
-
+	from.source = &path_source;
+	from.progress = show_bytes;
+	from.arg = &p;
+	rc = measured_load(&from, m, e);
 	progress_free(p);
 	return rc;
 }

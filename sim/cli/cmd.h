@@ -28,7 +28,7 @@ struct cmd {
 cmd_fn cmd_run, cmd_serve, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate,
 	cmd_calibrate;
 cmd_fn cmd_export;
-cmd_fn cmd_workload_build, cmd_workload_attend;
+cmd_fn cmd_workload_build, cmd_workload_attend, cmd_workload_options;
 extern const struct cmd cmd_workload_table[];
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_config_area, cmd_config_peaks;
@@ -75,13 +75,8 @@ struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workloa
 /* workload_read for a machine, NULL: an NPU's, with a progress line while a profile is read. */
 int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e);
 
-/* measured.h with a progress line; `rules` NULL: those that come with npusim. */
-int cmd_trace_load(const char *path, const char *range, struct measured *m, struct err *e);
-int cmd_trace_load_ruled(measured_loader *load, const char *path, const char *range, const char *rules,
-                         struct measured *m, struct err *e);
-int cmd_trace_load_groups(const char *path, const char *range, struct measured *m, struct err *e);
-int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct measured *m,
-                     struct err *e);
+/* measured_load and measured_open with a progress line. */
+int cmd_measured(struct measured_from from, struct measured *m, struct err *e);
 struct tracedb *cmd_trace_open(const char *path, struct err *e);
 
 /* A kernel's name, which for a template has hundreds of characters: in a table its first `most`, elsewhere all. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/base/path.h"
+#include "sim/base/pool.h"
 #include "sim/cli/cmd.h"
 #include "sim/cli/limits_show.h"
 #include "sim/ui/progress.h"
@@ -135,6 +136,7 @@ static struct limits_question question(const struct options *o, const struct op_
 		         .seed = o->seed },
 		.step_ppm = o->step_ppm,
 		.jobs = (unsigned)o->jobs,
+		.crew = &pool_processes,
 		.pairs = (size_t)o->pairs,
 		.events = !o->fidelity,
 		.progress = on_progress

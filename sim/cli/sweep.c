@@ -51,8 +51,6 @@ static int asked_for(const struct options *o, const struct sweep *s, struct work
 	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload");
 
 	*w = s->workload;
-	if (workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0)
-		return -1;
 	if (o->workload.trace && w->model)
 		return err_set(e, ERR_USAGE, "'%s' has a workload, a model: '-t' would be another", s->path);
 	if (o->workload.trace)
@@ -70,9 +68,6 @@ static int asked_for(const struct options *o, const struct sweep *s, struct work
 		err_sys(e, ERR_IO, errno, "cannot read '%s'", w->trace);
 		return o->workload.trace ? -1 : err_at(e, s->path, ynode_get(root, "trace")->line, 0);
 	}
-	if (w->rewrite && machine_runs(&s->schema_target) == MACHINE_LAUNCHES)
-		return yaml_err(s->y, ynode_get(root, "rewrite"), e,
-		                "the base runs the trace's launches, which a rewritten op no longer has");
 	return workload_check(w, WORKLOAD_SWEEP_FILE, e) < 0 ? -1 : sweep_workload_check(s, w, e);
 }
 
@@ -392,7 +387,9 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	if (o->again_ppm != NONE && o->shard)
 		return err_set(e, ERR_USAGE,
 		               "--again needs all points: merge the shards first, and run it on their file");
-	return parse_shard(o, e) < 0 ? -1 : cmd_format(o->format, f, e);
+	if (workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0 || parse_shard(o, e) < 0)
+		return -1;
+	return cmd_format(o->format, f, e);
 }
 
 int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)

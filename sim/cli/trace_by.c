@@ -107,7 +107,7 @@ int trace_by(const char *path, const struct trace_by *o, enum out_format f, stru
 	struct sums s;
 	int rc = -1;
 
-	if (cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0 ||
+	if (cmd_measured((struct measured_from){ path, o->range, .rules = o->rules ? o->rules : "" }, &t, e) < 0 ||
 	    sums_of(&t.trace, o->by, o->filter, t.rules, t.arena, &s, e) < 0)
 		goto out;
 	if (!(v = arena_array(t.arena, s.n + 1, sizeof *v))) {

@@ -230,7 +230,8 @@ static void write_text(const struct side s[2], const struct pairs *k, const stru
 
 static int read_side(struct side *s, const char *path, const char *range, struct rules *r, struct err *e)
 {
-	if (cmd_trace_load_groups(path, range, &s->t, e) < 0)
+	if (cmd_measured((struct measured_from){ .path = path, .range = range, .load = tracedb_load_groups }, &s->t,
+	                 e) < 0)
 		return -1;
 	return classify_trace(&s->t.trace, r, s->t.arena, &s->c, e);
 }

@@ -351,7 +351,7 @@ static int export(const char *path, const struct options *o, bool csv, struct st
 {
 	struct export x = { .to = o->to, .csv = csv, .t = { .from = INT64_MAX, .to = INT64_MIN } };
 	struct measured t;
-	int rc = cmd_trace_pieces(path, o->range, write_piece, &x, &t, e);
+	int rc = cmd_measured((struct measured_from){ path, o->range, .each = write_piece, .each_arg = &x }, &t, e);
 
 	if (rc == 0 && !x.open)
 		rc = err_set(e, ERR_IO,

@@ -302,7 +302,8 @@ static int gaps(const char *path, const struct options *o, struct str *out, stru
 	enum out_format f;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 || cmd_trace_load(path, o->range, &t, e) < 0)
+	if (cmd_format(o->format, &f, e) < 0 ||
+	    cmd_measured((struct measured_from){ .path = path, .range = o->range }, &t, e) < 0)
 		return -1;
 	v = (struct view){ .t = &t.trace, .a = t.arena, .g = &g };
 	if (gaps_of(&t.trace, t.arena, &g, e) == 0 && (rc = sort_gaps(&v, o->n, e)) == 0) {

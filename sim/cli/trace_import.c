@@ -4,6 +4,7 @@
  * with every step annotation of the file (see tracedb_steps for what a step is), or with the annotations named by
  * --range, and the file itself gets the sum over its steps. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+#include "sim/base/path.h"
 #include "sim/cli/cmd.h"
 
 #include <stdio.h>
@@ -98,7 +99,7 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	struct trace_import_stats st = { 0 };
 	struct watch w = { NULL, false };
 	const double begin = seconds();
-	const struct format_options how = { (int64_t)o->context, show_progress, &w };
+	const struct format_options how = { (int64_t)o->context, show_progress, &w, path_source.temp() };
 	enum trace_format from;
 	double took;
 	int rc;

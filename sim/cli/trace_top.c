@@ -294,7 +294,9 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 		return -1;
 	if (o->by)
 		return trace_by(path, &by, f, out, e);
-	if (cmd_trace_load_ruled(tracedb_load_groups, path, o->range, o->rules, &t, e) < 0 ||
+	if (cmd_measured(
+		    (struct measured_from){ path, o->range, tracedb_load_groups, .rules = o->rules ? o->rules : "" },
+		    &t, e) < 0 ||
 	    (o->filter && sums_filter(&t.trace, o->filter, t.rules, e) < 0) ||
 	    classify_trace(&t.trace, t.rules, t.arena, &c, e) < 0 ||
 	    (by.sort != SUMS_TOTAL && sort_kernels(&c, by.sort, t.arena, e) < 0))

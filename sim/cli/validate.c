@@ -21,6 +21,7 @@ struct options {
 	bool groups, twin, counters;
 	struct opt_list energy;
 	struct validate_profile profile;
+	struct workload_spec workload; /* its traces and rules are the GPU's */
 };
 
 #define NOT_GIVEN UINT32_MAX
@@ -344,6 +345,9 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 		return err_set(e, ERR_USAGE,
 		               "--others goes with --every N, N of at least 2: all but the rows it takes");
 	o->profile.most = o->max_mape_ppm == NOT_GIVEN ? -1 : (double)o->max_mape_ppm / 1e4;
+	o->profile.range = o->workload.range;
+	if (workload_check(&o->workload, WORKLOAD_VALIDATE, e) < 0)
+		return -1;
 	if (!o->profile.path && o->profile.range)
 		return err_set(e, ERR_USAGE, "--range goes with --profile");
 	if (o->profile.path && o->gpu.traces.n != 1)
@@ -420,6 +424,8 @@ static int of_totals(const struct options *o, struct str *out, struct err *e)
 {
 	enum out_format f;
 
+	if (workload_check(&o->workload, WORKLOAD_VALIDATE, e) < 0)
+		return -1;
 	if (o->gpu.config || o->gpu.traces.n || o->gpu.tables.n || o->energy.n || o->profile.path)
 		return err_set(e, ERR_USAGE, "'--totals' is asked alone: its steps are run and measured already");
 	return cmd_format(o->format, &f, e) < 0 ? -1 : validate_totals(o->totals, o->npu_totals, o->output, f, out, e);
@@ -430,6 +436,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = {
 		.split = "all", .max_mape_ppm = NOT_GIVEN, .worst = UINT64_MAX, .profile = { .steps = 1 }
 	};
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
 		{ 0, "table", OPT_READS, &o.gpu.tables, "FILE",
@@ -441,8 +448,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "a summary of nsys stats, measured on this device, of the work in the trace (-t, of any device):"
 		  " kernels by family, the trace's ops as a library here would launch them" },
 		{ 0, "steps", OPT_COUNT, &o.profile.steps, "N", "steps in the profile; 1 by default" },
-		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
-		  "the step of the trace that stands against one of the profile" },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_VALIDATE) },
 		GPU_ENERGY_OPTION(
 			o.energy,
 			"measured board energy (CSV: kind, shape, watts, us, sm_mhz): the power model's energy"

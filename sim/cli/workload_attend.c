@@ -121,7 +121,7 @@ static int attention(const struct workload_spec *o, enum out_format f, struct st
 
 int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_spec o = { NULL };
+	struct workload_spec o = { .trace = NULL };
 	const char *format = NULL;
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {

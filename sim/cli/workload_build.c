@@ -82,7 +82,7 @@ static int build(const struct workload_spec *o, const char *path, enum out_forma
 
 int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_spec o = { NULL };
+	struct workload_spec o = { .trace = NULL };
 	const char *format = NULL, *path = NULL;
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {

@@ -18,6 +18,7 @@ const struct cmd cmd_workload_table[] = {
 	{ "show", show_cmd, NULL, "parameters, bytes and operations of a model, by count" },
 	{ "rates", cmd_workload_rates, NULL, "published tokens a second against simulated ones" },
 	{ "build", cmd_workload_build, NULL, "the ops of a model's step, as a table" },
+	{ "options", cmd_workload_options, NULL, "what may be asked of a workload, and by which command" },
 	{ "attend", cmd_workload_attend, NULL, "what each algorithm of attention does and moves, by count" },
 	{ NULL, NULL, NULL, NULL }
 };

@@ -258,9 +258,11 @@ static int seen(void *arg, size_t i, const struct pool_result *r, struct err *e)
 /* Workers have what was found out here so far, and keep what they find out: where there are some, a single point is theirs, too. */
 static void hire(struct steps *s, struct batch *b, size_t n)
 {
-	const struct pool_how how = {
-		.workers = s->jobs < STEPS_JOBS ? s->jobs : STEPS_JOBS, .frame_max = FRAME_MAX, .work = work, .arg = s
-	};
+	const struct pool_how how = { .crew = &pool_processes,
+		                      .workers = s->jobs < STEPS_JOBS ? s->jobs : STEPS_JOBS,
+		                      .frame_max = FRAME_MAX,
+		                      .work = work,
+		                      .arg = s };
 	const struct pool_batch batch = { .n = n, .job = point_of, .result = seen, .arg = b };
 	struct err none = ERR_INIT;
 

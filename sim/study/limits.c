@@ -352,15 +352,20 @@ static int ask(struct asked *x)
 	return ask_best(x);
 }
 
-int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)
+int limits_run_on(const struct limits_question *q, struct machine_base *machines, struct arena *a,
+                  struct limits_result *out, struct err *e)
 {
-	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e };
-	int rc;
+	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e, .machines = machines };
 
 	memset(out, 0, sizeof *out);
-	if (!(x.machines = machine_base_load(q->config, q->sets, q->n_sets, e)))
-		return -1;
-	rc = ask(&x);
-	machine_base_free(x.machines);
+	return ask(&x);
+}
+
+int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)
+{
+	struct machine_base *machines = machine_base_load(q->config, q->sets, q->n_sets, e);
+	const int rc = machines ? limits_run_on(q, machines, a, out, e) : -1;
+
+	machine_base_free(machines);
 	return rc;
 }

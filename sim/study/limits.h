@@ -64,14 +64,18 @@ struct limits_question {
 	const struct op_stream *stream;
 	struct run_opts run;
 	uint32_t step_ppm;
-	unsigned jobs; /* workers; 0: one */
-	size_t pairs;  /* tried at most */
-	bool events;   /* with events, too, what the closed form says too little of */
+	unsigned jobs;                /* workers; 0: one */
+	const struct pool_crew *crew; /* who makes them; NULL: all is run here */
+	size_t pairs;                 /* tried at most */
+	bool events;                  /* with events, too, what the closed form says too little of */
 	void (*progress)(void *arg, size_t done, size_t of); /* may be NULL; `of` grows when pairs are known */
 	void *arg;
 };
 
 /* A machine that runs launches, not commands, is ERR_CONFIG. */
+int limits_run_on(const struct limits_question *q, struct machine_base *machines, struct arena *a,
+                  struct limits_result *out, struct err *e);
+/* The same of the question's configuration. */
 int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e);
 const char *limits_move_name(enum limits_move m); /* "more" */
 /* Whether its figures are with events, and whether they are within error. */

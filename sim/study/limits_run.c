@@ -63,10 +63,10 @@ static void row_of(void *arg, size_t i, struct str *to)
 /* Without it every row is one by itself. */
 static void *start(void *arg)
 {
+	const struct rows *r = arg;
 	struct err none = ERR_INIT;
 
-	(void)arg;
-	return run_memo_new(&none);
+	return run_memo_new_from(machine_base_source(r->job->machines), &none);
 }
 
 static void end(void *arg, void *memo)
@@ -122,7 +122,8 @@ int limits_run_rows(const struct limits_job *job, const struct limits_row *const
 {
 	struct rows r = { job, rows, out };
 	const size_t jobs = job->q->jobs < n ? job->q->jobs : n;
-	const struct pool_how how = { .workers = jobs > 1 ? (unsigned)jobs : 0,
+	const struct pool_how how = { .crew = job->q->crew,
+		                      .workers = jobs > 1 ? (unsigned)jobs : 0,
 		                      .frame_max = sizeof *out,
 		                      .start = start,
 		                      .end = end,

@@ -228,7 +228,8 @@ static int put_rows(void *arg, size_t done, struct err *e)
 static int run_all(struct crew *c, struct err *e)
 {
 	const struct sweep_job *job = c->job;
-	const struct pool_how how = { .workers = job->jobs ? job->jobs : 1, /* a point may kill who runs it */
+	const struct pool_how how = { .crew = &pool_processes,
+		                      .workers = job->jobs ? job->jobs : 1, /* a point may kill who runs it */
 		                      .frame_max = FRAME_MAX,
 		                      .start = start,
 		                      .end = end,

@@ -90,9 +90,17 @@ static int own_values(struct sweep *s, struct err *e)
 	return 0;
 }
 
+/* What of rewriting stands in the file, beside axes; NULL: nothing. */
+static const struct ynode *rewrite_at(const struct sweep *s)
+{
+	const struct ynode *n = ynode_get(yaml_root(s->y), "rewrite");
+
+	return n ? n : ynode_get(ynode_get(yaml_root(s->y), "workload"), "rewrite");
+}
+
 int sweep_workload_read(struct sweep *s, struct err *e)
 {
-	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload"), *rewrite;
+	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload");
 	const char *names = s->workload.rewrite;
 	struct err why = ERR_INIT;
 
@@ -106,9 +114,9 @@ int sweep_workload_read(struct sweep *s, struct err *e)
 		return -1;
 	if (s->workload.trace && s->workload.model)
 		return yaml_err(s->y, map, e, "'trace' and 'workload' are two workloads: give one");
-	rewrite = ynode_get(root, "rewrite");
 	if (names && s->workload.rewrite != names)
-		return yaml_err(s->y, rewrite, e, "'rewrite' stands twice: here and in the workload");
+		return yaml_err(s->y, ynode_get(root, "rewrite"), e,
+		                "'rewrite' stands twice: here and in the workload");
 	for (int k = 0; k < WORKLOAD_KEYS; k++) {
 		const struct workload_row *r = &workload_rows[k];
 		const struct ynode *n = r->axis && map ? ynode_get(map, r->axis) : NULL;
@@ -122,18 +130,28 @@ int sweep_workload_read(struct sweep *s, struct err *e)
 			return yaml_err(s->y, n, e, "%s", text);
 	}
 	if (workload_values(&s->workload, WORKLOAD_SWEEP_FILE, &why) < 0)
-		return yaml_err(s->y, rewrite && s->workload.rewrite ? rewrite : map, e, "%s", why.msg);
+		return yaml_err(s->y, s->workload.rewrite ? rewrite_at(s) : map, e, "%s", why.msg);
 	return 0;
 }
 
 int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, struct err *e)
 {
+	const struct ynode *rewrite = w->rewrite ? rewrite_at(s) : NULL;
 	char why[256];
 
-	for (size_t i = 0; i < s->n_axes; i++)
-		if (sweep_of_model(s->axes[i].key) &&
-		    workload_refused(key_of(s->axes[i].key), workload_source(w), WORKLOAD_SWEEP_FILE, why, sizeof why))
-			return yaml_err(s->y, s->axes[i].at, e, "%s", why);
+	for (size_t i = 0; i < s->n_axes; i++) {
+		const struct sweep_axis *x = &s->axes[i];
+
+		if (!sweep_of_model(x->key))
+			continue;
+		if (workload_refused(key_of(x->key), workload_source(w), WORKLOAD_SWEEP_FILE, why, sizeof why))
+			return yaml_err(s->y, x->at, e, "axis '%s': %s", x->key, why);
+		if (key_of(x->key) == WORKLOAD_KEY_REWRITE)
+			rewrite = x->at;
+	}
+	if (rewrite && machine_runs(&s->schema_target) == MACHINE_LAUNCHES)
+		return yaml_err(s->y, rewrite, e,
+		                "the base runs the trace's launches, which a rewritten op no longer has");
 	return 0;
 }
 

@@ -31,7 +31,8 @@ bool measured_is_replay(const char *path)
 
 struct tracedb *measured_open(const struct measured_from *from, struct err *e)
 {
-	const struct format_options o = { (int64_t)from->context, from->progress, from->arg };
+	const struct format_options o = { (int64_t)from->context, from->progress, from->arg,
+		                          from->source->temp ? from->source->temp() : NULL };
 	struct trace_import_stats st = { 0 };
 	struct tracedb *db;
 
@@ -77,28 +78,24 @@ static struct tracedb *open_with_counters(const struct measured_from *from, stru
 	return db;
 }
 
-static int loaded(struct tracedb *db, int rc, struct measured *m)
+static int load(struct tracedb *db, const struct measured_from *from, struct measured *m, struct err *e)
 {
-	tracedb_free(db);
-	if (rc < 0)
-		measured_free(m);
-	return rc;
+	const struct tracedb_pieces p = { MEASURED_PIECE, from->each, from->each_arg };
+
+	if (from->each)
+		return tracedb_load_pieces(db, from->range, &p, m->arena, &m->trace, e);
+	return (from->load ? from->load : tracedb_load)(db, from->range, m->arena, &m->trace, e);
 }
 
 int measured_load(const struct measured_from *from, struct measured *m, struct err *e)
 {
 	struct tracedb *db = open_with_counters(from, m, e);
-	measured_loader *load = from->load ? from->load : tracedb_load;
+	const int rc = db && !e->kind ? load(db, from, m, e) : -1;
 
-	return loaded(db, db && !e->kind ? load(db, from->range, m->arena, &m->trace, e) : -1, m);
-}
-
-int measured_pieces(const struct measured_from *from, tracedb_piece *each, void *arg, struct measured *m, struct err *e)
-{
-	struct tracedb *db = open_with_counters(from, m, e);
-	const struct tracedb_pieces p = { MEASURED_PIECE, each, arg };
-
-	return loaded(db, db && !e->kind ? tracedb_load_pieces(db, from->range, &p, m->arena, &m->trace, e) : -1, m);
+	tracedb_free(db);
+	if (rc < 0)
+		measured_free(m);
+	return rc;
 }
 
 void measured_free(struct measured *m)

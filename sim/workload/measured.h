@@ -23,13 +23,16 @@ struct measured {
 typedef int measured_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 
 struct measured_from {
-	const struct source *source;
 	const char *path, *range; /* range NULL: all of it */
 	measured_loader *load;    /* NULL: tracedb_load */
+	tracedb_piece
+		*each; /* not NULL: launches are given to it some at a time (tracedb_load_pieces), counters are there */
+	void *each_arg;
 	const char *rules;        /* a table's path, "": the one that comes with npusim; NULL: none are read */
 	uint64_t context;         /* of a replay; 0: what it assumes */
 	input_progress *progress; /* while a profile is read; may be NULL */
 	void *arg;
+	const struct source *source; /* of rules */
 };
 
 bool measured_is_database(const char *path); /* one of ours; anything else is a profile, or nothing */
@@ -37,9 +40,6 @@ bool measured_is_replay(const char *path);   /* what is wrong with a file its re
 /* A trace database; any profile is read into one in memory, of which nothing is left behind. */
 struct tracedb *measured_open(const struct measured_from *from, struct err *e);
 int measured_load(const struct measured_from *from, struct measured *m, struct err *e);
-/* All but the launches, which are given to `each` some at a time (tracedb_load_pieces); m->counters are there before. */
-int measured_pieces(const struct measured_from *from, tracedb_piece *each, void *arg, struct measured *m,
-                    struct err *e);
 void measured_free(struct measured *m);
 
 #endif

@@ -53,7 +53,7 @@ enum workload_key {
 enum workload_asker {
 	WORKLOAD_RUN, WORKLOAD_LIMITS, WORKLOAD_SWEEP, WORKLOAD_SWEEP_FILE, WORKLOAD_ABLATE, WORKLOAD_ABLATE_FILE,
 	WORKLOAD_SERVE, WORKLOAD_COMPARE, WORKLOAD_VALIDATE, WORKLOAD_STUDY, WORKLOAD_BUILD, WORKLOAD_ATTEND,
-	WORKLOAD_SHOW, WORKLOAD_ASKERS
+	WORKLOAD_SHOW, WORKLOAD_LIBRARY, WORKLOAD_ASKERS
 };
 /* clang-format on */
 
@@ -81,8 +81,6 @@ struct workload_by {
 };
 extern const struct workload_by workload_askers[WORKLOAD_ASKERS];
 
-const char *workload_text_of(const struct workload_spec *s, enum workload_key k); /* NULL: not given, or a number */
-uint64_t workload_count_of(const struct workload_spec *s, enum workload_key k);   /* 0: not given, or a text */
 bool workload_given(const struct workload_spec *s, enum workload_key k);
 void *workload_place(struct workload_spec *s, enum workload_key k); /* a const char * or a uint64_t, by its type */
 

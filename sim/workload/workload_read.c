@@ -103,8 +103,13 @@ static int model_read(struct workload *w, const struct workload_reader *by, stru
 
 static int given_read(struct workload *w, const struct workload_reader *by, struct err *e)
 {
-	struct input *f = input_open(w->spec.program, e);
+	struct input *f;
 	int rc = -1;
+
+	if (!by->machine)
+		return err_set(e, ERR_USAGE, "'%s' is a program, and there is no machine that it is for",
+		               w->spec.program);
+	f = input_open(w->spec.program, e);
 
 	if (!f)
 		return -1;
@@ -193,6 +198,9 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 		/* Its texts are the model's, which goes. */
 		x.source = rc == 0 ? arena_strdup(a, x.source) : NULL;
 		model_free(m);
+	} else if (s->context != w->spec.context && measured_is_replay(w->spec.trace)) {
+		return err_set(e, ERR_CONFIG, "'%s' is a replay, which is read at one context: give it to all points",
+		               w->spec.trace);
 	} else if (is_scaled(w, s)) {
 		rc = scaled(w, s, a, &x, &sequences, NULL, e);
 	}

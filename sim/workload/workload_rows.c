@@ -105,34 +105,27 @@ const struct workload_by workload_askers[WORKLOAD_ASKERS] = {
 	[WORKLOAD_ATTEND] = { "npusim workload attend", TOKEN | KEY(PHASE) | KEY(BATCH) | KEY(TOKENS), "it counts one layer's attention",
 		false, true },
 	[WORKLOAD_SHOW] = { "npusim workload show", TOKEN, "it counts a token of one sequence", false, true },
+	[WORKLOAD_LIBRARY] = { "npusim_work_new", ALL, NULL, true, false },
 };
 /* clang-format on */
 
 /* --- values ------------------------------------------------------------------------------------------------ */
 
-static const void *at(const struct workload_spec *s, enum workload_key k)
+void *workload_place(struct workload_spec *s, enum workload_key k)
 {
-	return (const char *)s + workload_rows[k].at;
+	return (char *)s + workload_rows[k].at;
 }
 
-const char *workload_text_of(const struct workload_spec *s, enum workload_key k)
+static uint64_t count_of(const struct workload_spec *s, enum workload_key k)
 {
-	return workload_rows[k].type == WORKLOAD_COUNT ? NULL : *(const char *const *)at(s, k);
-}
-
-uint64_t workload_count_of(const struct workload_spec *s, enum workload_key k)
-{
-	return workload_rows[k].type == WORKLOAD_COUNT ? *(const uint64_t *)at(s, k) : 0;
+	return *(const uint64_t *)((const char *)s + workload_rows[k].at);
 }
 
 bool workload_given(const struct workload_spec *s, enum workload_key k)
 {
-	return workload_text_of(s, k) || workload_count_of(s, k);
-}
-
-void *workload_place(struct workload_spec *s, enum workload_key k)
-{
-	return (char *)s + workload_rows[k].at;
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		return count_of(s, k) != 0;
+	return *(const char *const *)((const char *)s + workload_rows[k].at) != NULL;
 }
 
 enum workload_source workload_source(const struct workload_spec *s)
@@ -232,35 +225,18 @@ static int check_source(const struct workload_spec *s, enum workload_asker by, s
 		b->takes & KEY(PROGRAM) ? ", or --program-in FILE" : "");
 }
 
-static int check_count(const struct workload_spec *s, enum workload_key k, enum workload_asker by, struct err *e)
-{
-	const struct workload_row *r = &workload_rows[k];
-	const uint64_t v = workload_count_of(s, k);
-	char name[40];
-
-	return v <= r->most ? 0
-	                    : err_set(e, ERR_USAGE, "%" PRIu64 " is more than %" PRIu64 ", for %s", v, r->most,
-	                              named(k, workload_askers[by].file, name));
-}
-
 int workload_values(const struct workload_spec *s, enum workload_asker by, struct err *e)
 {
-	for (int k = 0; k < WORKLOAD_KEYS; k++)
-		if (check_count(s, (enum workload_key)k, by, e) < 0)
-			return -1;
+	for (int k = 0; k < WORKLOAD_KEYS; k++) {
+		const struct workload_row *r = &workload_rows[k];
+		char name[40];
+
+		if (r->type == WORKLOAD_COUNT && count_of(s, (enum workload_key)k) > r->most)
+			return err_set(e, ERR_USAGE, "%" PRIu64 " is more than %" PRIu64 ", for %s",
+			               count_of(s, (enum workload_key)k), r->most,
+			               named((enum workload_key)k, workload_askers[by].file, name));
+	}
 	return workload_check_texts(s, e);
-}
-
-static int check_skew(const struct workload_spec *s, enum workload_asker by, struct err *e)
-{
-	char name[40];
-
-	/* Picks are drawn anew where another batch is. */
-	if (s->trace && s->skew && !s->batch)
-		return err_set(e, ERR_USAGE, "%s is of a model%s, and the workload here is a trace",
-		               named(WORKLOAD_KEY_SKEW, workload_askers[by].file, name),
-		               workload_askers[by].file ? "" : " (-m MODEL)");
-	return 0;
 }
 
 int workload_check(const struct workload_spec *s, enum workload_asker by, struct err *e)
@@ -279,7 +255,12 @@ int workload_check(const struct workload_spec *s, enum workload_asker by, struct
 		if (workload_given(s, (enum workload_key)k) &&
 		    workload_refused((enum workload_key)k, of, by, why, sizeof why))
 			return err_set(e, ERR_USAGE, "%s", why);
-	return check_skew(s, by, e) < 0 ? -1 : workload_values(s, by, e);
+	/* Picks are drawn anew where another batch is. */
+	if (s->trace && s->skew && !s->batch)
+		return err_set(e, ERR_USAGE, "%s is of a model%s, and the workload here is a trace",
+		               named(WORKLOAD_KEY_SKEW, workload_askers[by].file, why),
+		               workload_askers[by].file ? "" : " (-m MODEL)");
+	return workload_values(s, by, e);
 }
 
 /* --- YAML -------------------------------------------------------------------------------------------------- */

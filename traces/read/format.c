@@ -209,7 +209,7 @@ int format_of(struct input *in, struct err *e)
 int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e)
 {
-	return format_import_with(db, f, path, &(struct format_options){ 0, progress, arg }, st, e);
+	return format_import_with(db, f, path, &(struct format_options){ .progress = progress, .arg = arg }, st, e);
 }
 
 /* The profile that a replay takes its order from: any but a replay, which could be itself. */
@@ -234,6 +234,8 @@ int format_import_with(struct tracedb *db, enum trace_format f, const char *path
 	struct input *in = input_open(path, e);
 	int rc = -1, found = f;
 
+	if (in && o->temp)
+		input_set_temp(in, o->temp);
 	if (in && f == FORMAT_AUTO)
 		found = format_of(in, e);
 	if (in && found == FORMAT_REPLAY)

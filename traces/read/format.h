@@ -26,6 +26,7 @@ struct format_options {
 	int64_t context; /* of a replay (see replay.h) the one it is of, 0: what it assumes; for other formats 0 */
 	input_progress *progress;
 	void *arg;
+	const char *temp; /* the folder of what must be unpacked to be read; NULL: "/tmp" */
 };
 /* 0 imported, 1 in the database already, -1 error (nothing of it remains). FORMAT_AUTO finds out.
  * The first has default options. */

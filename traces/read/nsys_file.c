@@ -67,13 +67,6 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 	return 0;
 }
 
-static const char *spool_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/tmp";
-}
-
 bool nsys_room(uint64_t size, uint64_t left)
 {
 	const uint64_t keep = size / 16 < SPOOL_KEEP ? size / 16 : SPOOL_KEEP;
@@ -109,7 +102,7 @@ static int check_room(struct input *in, int fd, uint64_t size, uint64_t more, st
 	return err_set(e, ERR_IO,
 	               "'%s' unpacks to %llu MB or more, of which SQLite needs a file, and '%s' has only %llu MB left:"
 	               " name a folder with room in TMPDIR",
-	               input_name(in), (unsigned long long)(size / 1000000), spool_folder(),
+	               input_name(in), (unsigned long long)(size / 1000000), input_temp(in),
 	               (unsigned long long)(left / 1000000));
 }
 
@@ -142,7 +135,7 @@ static int write_piece(struct spool *s, const unsigned char *piece, long n, stru
 
 		if (k < 0 && errno != EINTR)
 			return err_sys(e, ERR_IO, errno, "cannot unpack '%s' into the folder '%s'", input_name(s->in),
-			               spool_folder());
+			               input_temp(s->in));
 		at += k > 0 ? k : 0;
 	}
 	return 0;
@@ -172,16 +165,16 @@ static int unpack(struct nsys *n, struct input *in, struct err *e)
 	struct temp t = TEMP_INIT;
 	int why, rc = -1;
 
-	str_addf(&stem, "%s/npusim-nsys", spool_folder());
+	str_addf(&stem, "%s/npusim-nsys", input_temp(in));
 	why = stem.failed ? -ENOMEM : temp_open(&t, str_c(&stem), false);
 	if (why < 0) {
-		err_sys(e, ERR_IO, -why, "cannot unpack '%s' into the folder '%s'", n->file, spool_folder());
+		err_sys(e, ERR_IO, -why, "cannot unpack '%s' into the folder '%s'", n->file, input_temp(in));
 	} else {
 		input_rewind(in);
 		rc = spool_all(in, t.fd, e);
 	}
 	if (rc == 0 && (why = temp_link(&t)) < 0)
-		rc = err_sys(e, ERR_IO, -why, "cannot unpack '%s' into the folder '%s'", n->file, spool_folder());
+		rc = err_sys(e, ERR_IO, -why, "cannot unpack '%s' into the folder '%s'", n->file, input_temp(in));
 	if (rc == 0)
 		rc = open_immutable(n, str_c(&t.name), e);
 	temp_free(&t); /* SQLite has it open */

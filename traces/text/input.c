@@ -20,6 +20,7 @@ struct input {
 	unsigned char *raw; /* zipped bytes on their way */
 	z_stream z;
 	bool begun, zipped, open, ended;
+	const char *temp;
 };
 
 static struct input *new_input(const char *name, struct err *e)
@@ -28,6 +29,7 @@ static struct input *new_input(const char *name, struct err *e)
 
 	if (in && (in->name = malloc(strlen(name) + 1)) && (in->raw = malloc(INPUT_CHUNK))) {
 		strcpy(in->name, name);
+		in->temp = "/tmp";
 		return in;
 	}
 	input_free(in);
@@ -232,4 +234,14 @@ uint64_t input_done(const struct input *in)
 uint64_t input_size(const struct input *in)
 {
 	return in->size;
+}
+
+const char *input_temp(const struct input *in)
+{
+	return in->temp;
+}
+
+void input_set_temp(struct input *in, const char *folder)
+{
+	in->temp = folder;
 }

@@ -29,6 +29,9 @@ void input_rewind(struct input *in);
 /* Of the file's own bytes, zipped or not; the next read starts at the beginning. */
 int input_digest(struct input *in, char out[INPUT_DIGEST], struct err *e);
 const char *input_name(const struct input *in);
+/* The folder of what must be unpacked to be read: "/tmp", or what was set, which must live as long. */
+const char *input_temp(const struct input *in);
+void input_set_temp(struct input *in, const char *folder);
 bool input_is_file(const struct input *in);  /* and not bytes in memory: its name is its path */
 bool input_zipped(const struct input *in);   /* known after the first read */
 uint64_t input_done(const struct input *in); /* of the file's own bytes */

@@ -61,10 +61,7 @@ installed() {
 			- "$there/share/bash-completion/completions/npusim")" = pareto ] || { echo "the installed completion does not complete"; return 1; }
 	fi
 	command -v pkg-config >/dev/null 2>&1 || { echo "not run: no pkg-config to link with"; return 0; }
-	printf '#include "sim/base/version.h"\n#include <stdio.h>\nint main(void) { return puts(npusim_version()) < 0; }\n' >"$dest/user.c"
-	# shellcheck disable=SC2046
-	$CC -o "$dest/user" "$dest/user.c" \
-		$(PKG_CONFIG_SYSROOT_DIR="$dest" PKG_CONFIG_PATH="$there/lib/pkgconfig" pkg-config --cflags --libs npusim) && "$dest/user"
+	CC=$CC sh validate/tools/api.sh "$dest" "$PREFIX" "$(readlink "$there/lib/libnpusim.so")"
 }
 
 # shellcheck disable=SC2086

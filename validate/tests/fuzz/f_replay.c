@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	}
 	put(folder, "replay.yaml", bytes, n);
 	snprintf(path, sizeof path, "%s/replay.yaml", folder);
-	if (format_import_with(db, FORMAT_REPLAY, path, &(struct format_options){ (int64_t)(n % 7), NULL, NULL }, &st,
+	if (format_import_with(db, FORMAT_REPLAY, path, &(struct format_options){ .context = (int64_t)(n % 7) }, &st,
 	                       &e) < 0)
 		assert(e.kind != ERR_NONE && e.kind != ERR_CONFIG && e.msg[0]);
 	else if (tracedb_load(db, NULL, a, &t, &e) == 0)

@@ -51,4 +51,4 @@ try limits -c $CONFIG
 # A model in place of a trace.
 "$NPUSIM" limits -c $CONFIG -m qwen2-0.5b --layers 4 --pairs 0 --fidelity analytic --format csv | cut -d, -f1,2,4 | grep '^\(kind\|more\|key\)\|dram.channels\|l2.size' | head -n 6
 try limits -c $CONFIG -m qwen2-0.5b -t "$TMP/t.db"
-try limits -c $CONFIG -t "$TMP/t.db" --context 100
+try limits -c $CONFIG -t "$TMP/t.db" --tokens 100

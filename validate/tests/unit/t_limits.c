@@ -1,4 +1,5 @@
 /* t_limits.c - what limits finds on made-up machines whose answers are known. */
+#include "sim/base/pool.h"
 #include "sim/study/buy.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
@@ -203,6 +204,7 @@ TEST(rows_do_not_depend_on_the_workers)
 	bed_up(&one, EQUALS);
 	bed_up(&three, EQUALS);
 	three.q.jobs = 3;
+	three.q.crew = &pool_processes;
 	one.q.events = three.q.events = true;
 	bed_ask(&one);
 	bed_ask(&three);

@@ -39,6 +39,14 @@ static char *read_text(const char *name)
 	return text;
 }
 
+/* What is unpacked lies in the test's own folder. */
+static int import_temp(struct bed *b, const char *path, struct trace_import_stats *st)
+{
+	const struct format_options how = { .temp = test_tmp() };
+
+	return format_import_with(b->db, FORMAT_AUTO, path, &how, st, &b->e);
+}
+
 static int import_sql(struct bed *b, const char *sql)
 {
 	char path[1024];
@@ -218,11 +226,10 @@ TEST(the_export_is_not_touched_and_may_be_gzipped)
 		CHECK(access(side, F_OK) != 0);
 	}
 	bed_close(&bed);
-	CHECK(setenv("TMPDIR", test_tmp(), 1) == 0);
 	CHECK((z = gzopen(test_path(path, sizeof path, "x.gz"), "wb")) && gzwrite(z, a, (unsigned)n) == (int)n);
 	CHECK(gzclose(z) == Z_OK);
 	bed_open(&bed, ":memory:", DB_WRITE);
-	CHECK_OK(format_import(bed.db, FORMAT_AUTO, path, NULL, NULL, &st, &bed.e), bed.e);
+	CHECK_OK(import_temp(&bed, path, &st), bed.e);
 	CHECK_U64(st.kernels, 3);
 	bed_close(&bed);
 	CHECK(!is_left(test_tmp()));
@@ -348,15 +355,14 @@ TEST(an_export_takes_the_room_that_its_header_says_and_no_more)
 	struct bed b;
 	char path[400];
 
-	CHECK(setenv("TMPDIR", test_tmp(), 1) == 0);
 	zip_with_zeros(test_path(path, sizeof path, "z.gz"), UINT32_MAX);
 	bed_open(&b, ":memory:", DB_WRITE);
-	CHECK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &st, &b.e) == -1 && b.e.kind == ERR_IO);
+	CHECK(import_temp(&b, path, &st) == -1 && b.e.kind == ERR_IO);
 	CHECK_HAS(b.e.msg, "unpacks to 17592186 MB or more, of which SQLite needs a file, and");
 	err_clear(&b.e);
 	zip_with_zeros(path, 0);
 	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0 && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-	CHECK_OK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &st, &b.e), b.e);
+	CHECK_OK(import_temp(&b, path, &st), b.e);
 	CHECK_U64(st.kernels, 3);
 	bed_close(&b);
 	CHECK(!is_left(test_tmp()));

@@ -121,7 +121,7 @@ static bool stop(void *arg)
 
 static void up(struct bed *b, unsigned workers, unsigned each, size_t n)
 {
-	const struct pool_how how = { workers, each, FRAME, start, end, work, b };
+	const struct pool_how how = { workers, each, FRAME, start, end, work, b, &pool_processes };
 
 	memset(b, 0, sizeof *b);
 	b->n = n;
@@ -289,7 +289,7 @@ TEST(a_frame_that_is_too_large_is_said)
 	struct bed b;
 
 	for (unsigned workers = 0; workers < 3; workers++) {
-		struct pool_how how = { workers, 0, sizeof(struct job) - 1, start, end, work, &b };
+		struct pool_how how = { workers, 0, sizeof(struct job) - 1, start, end, work, &b, &pool_processes };
 
 		up(&b, workers, 0, 8);
 		b.jobs[5].deed = LARGE;

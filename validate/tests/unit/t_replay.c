@@ -15,7 +15,7 @@ static char *root_path(char buf[1024], const char *name)
 
 static int import_with(struct bed *b, const char *path, int64_t context)
 {
-	return format_import_with(b->db, FORMAT_AUTO, path, &(struct format_options){ context, NULL, NULL }, &b->st,
+	return format_import_with(b->db, FORMAT_AUTO, path, &(struct format_options){ .context = context }, &b->st,
 	                          &b->e);
 }
 

@@ -1,0 +1,121 @@
+/* api_machine.c - machines of npusim.h: a configuration is read once, and changed as often as one likes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/api/api.h"
+
+/* Takes `b`. */
+static npusim_machine *machine_of(struct npusim *n, struct machine_base *b, const char *name, struct err *e)
+{
+	struct npusim_machine *m = b ? calloc(1, sizeof *m) : NULL;
+
+	if (m && (m->conf = machine_base_conf(b, NULL, 0, e)) && (m->name = strdup(name))) {
+		m->holders = 1;
+		m->machines = b;
+		m->n = n;
+		api_hold(n);
+		return m;
+	}
+	if (b && !e->kind)
+		err_nomem(e, "for a machine");
+	if (m)
+		machine_conf_free(m->conf);
+	free(m);
+	machine_base_free(b);
+	return NULL;
+}
+
+static npusim_machine *done(npusim_machine *m, const struct err *err, locale_t was, struct npusim_error *e)
+{
+	api_leave(was);
+	if (!m)
+		api_fail(err, e);
+	return m;
+}
+
+/* "--set" is the command line's. */
+static struct machine_base *assigned(struct machine_base *b, const char *const *sets, size_t n_sets, struct err *e)
+{
+	if (!b || machine_base_assign(b, sets, (int)n_sets, e) == 0)
+		return b;
+	machine_base_free(b);
+	return NULL;
+}
+
+npusim_machine *npusim_machine_new(npusim *n, const char *yaml, size_t bytes, const char *const *sets, size_t n_sets,
+                                   struct npusim_error *e)
+{
+	const locale_t was = api_enter(n);
+	struct err err = ERR_INIT;
+	npusim_machine *m = NULL;
+
+	api_clear(e);
+	if (!n || !yaml)
+		err_set(&err, ERR_USAGE, "npusim_machine_new: %s is NULL", n ? "the configuration" : "the npusim");
+	else if (api_texts(sets, n_sets, "npusim_machine_new", &err) == 0)
+		m = machine_of(
+			n, assigned(machine_base_new_from(n->source, yaml, bytes, "machine", &err), sets, n_sets, &err),
+			"machine", &err);
+	return done(m, &err, was, e);
+}
+
+npusim_machine *npusim_machine_named(npusim *n, const char *name, const char *const *sets, size_t n_sets,
+                                     struct npusim_error *e)
+{
+	const locale_t was = api_enter(n);
+	struct err err = ERR_INIT;
+	npusim_machine *m = NULL;
+	char found[1024];
+
+	api_clear(e);
+	if (!n || !name)
+		err_set(&err, ERR_USAGE, "npusim_machine_named: %s is NULL", n ? "the name" : "the npusim");
+	else if (api_texts(sets, n_sets, "npusim_machine_named", &err) == 0)
+		m = machine_of(
+			n,
+			assigned(machine_base_load_from(
+					 n->source,
+					 strchr(name, '/') && source_find(n->source, name, found, sizeof found) ? found
+														: name,
+					 NULL, 0, &err),
+		                 sets, n_sets, &err),
+			name, &err);
+	return done(m, &err, was, e);
+}
+
+npusim_machine *npusim_machine_with(npusim_machine *from, const char *const *sets, size_t n_sets,
+                                    struct npusim_error *e)
+{
+	const locale_t was = api_enter(from ? from->n : NULL);
+	struct err err = ERR_INIT;
+	npusim_machine *m = NULL;
+
+	api_clear(e);
+	if (!from)
+		err_set(&err, ERR_USAGE, "npusim_machine_with: the machine is NULL");
+	else if (api_texts(sets, n_sets, "npusim_machine_with", &err) == 0)
+		m = machine_of(from->n, assigned(machine_base_copy(from->machines, &err), sets, n_sets, &err),
+		               from->name, &err);
+	if (m) {
+		m->of = from;
+		api_machine_hold(from);
+	}
+	return done(m, &err, was, e);
+}
+
+void api_machine_hold(struct npusim_machine *m)
+{
+	m->holders++;
+}
+
+void npusim_machine_free(npusim_machine *m)
+{
+	if (!m || --m->holders)
+		return;
+	machine_conf_free(m->conf);
+	machine_base_free(m->machines);
+	npusim_machine_free(m->of);
+	npusim_close(m->n);
+	free((char *)m->name);
+	free(m);
+}

@@ -1,0 +1,153 @@
+/* api_work.c - workloads of npusim.h: KEY=VALUE by the rows of a workload's spec. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/api/api.h"
+#include "sim/report/lay_time.h"
+
+/* --- the spec ---------------------------------------------------------------------------------------------- */
+
+static int unknown(const char *assignment, size_t n, struct err *e)
+{
+	const char *names[WORKLOAD_KEYS], *near;
+	char word[64];
+
+	for (int k = 0; k < WORKLOAD_KEYS; k++)
+		names[k] = workload_rows[k].name;
+	snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), assignment);
+	near = str_nearest(word, names, WORKLOAD_KEYS);
+	return err_set(e, ERR_USAGE, "a workload has no '%s'%s%s%s", word, near ? "; did you mean '" : "",
+	               near ? near : "", near ? "'?" : "");
+}
+
+static int count(const char *text, const struct workload_row *r, uint64_t *out, struct err *e)
+{
+	uint64_t v = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9' && v <= r->most; p++)
+		v = 10 * v + (uint64_t)(*p - '0');
+	if (p == text || *p || !v || v > r->most)
+		return err_set(e, ERR_USAGE, "'%s' is no whole number from 1 to %" PRIu64 ", for '%s'", text, r->most,
+		               r->name);
+	*out = v;
+	return 0;
+}
+
+static int assign(struct npusim_work *w, const char *assignment, struct err *e)
+{
+	const char *equals = strchr(assignment, '=');
+	const size_t n = equals ? (size_t)(equals - assignment) : strlen(assignment);
+	int k = 0;
+	char *text;
+
+	while (k < WORKLOAD_KEYS &&
+	       (strlen(workload_rows[k].name) != n || strncmp(workload_rows[k].name, assignment, n) != 0))
+		k++;
+	if (k == WORKLOAD_KEYS)
+		return unknown(assignment, n, e);
+	if (!equals || !equals[1])
+		return err_set(e, ERR_USAGE, "'%s' has no value: a workload is made of KEY=VALUE", assignment);
+	if (workload_given(&w->spec, (enum workload_key)k))
+		return err_set(e, ERR_USAGE, "'%s' is given twice", workload_rows[k].name);
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		return count(equals + 1, &workload_rows[k], workload_place(&w->spec, (enum workload_key)k), e);
+	if (!(text = arena_strdup(w->arena, equals + 1)))
+		return err_nomem(e, "for a workload");
+	*(const char **)workload_place(&w->spec, (enum workload_key)k) = text;
+	return 0;
+}
+
+/* --- what comes of it -------------------------------------------------------------------------------------- */
+
+/* What can be found wrong before there is a machine is found here. */
+static int look(struct npusim_work *w, struct err *e)
+{
+	const struct workload_reader by = { .source = w->n->source };
+	struct workload x = { .model = NULL };
+	int rc = workload_check(&w->spec, WORKLOAD_LIBRARY, e);
+
+	if (rc == 0 && w->spec.model) {
+		rc = workload_describe(&w->spec, &by, &x, e);
+		workload_free(&x);
+	} else if (rc == 0 && w->spec.trace) {
+		rc = workload_read(&w->spec, &by, &w->w[MACHINE_COMMANDS], e);
+		w->have[MACHINE_COMMANDS] = true;
+	}
+	return rc;
+}
+
+npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, struct npusim_error *e)
+{
+	const locale_t was = api_enter(n);
+	struct npusim_work *w = NULL;
+	struct err err = ERR_INIT;
+
+	api_clear(e);
+	if (!n)
+		err_set(&err, ERR_USAGE, "npusim_work_new: the npusim is NULL");
+	else if (api_texts(spec, n_spec, "npusim_work_new", &err) == 0) {
+		if (!(w = calloc(1, sizeof *w)) || !(w->arena = arena_new(0)))
+			err_nomem(&err, "for a workload");
+		if (w) {
+			w->holders = 1;
+			w->n = n;
+			api_hold(n);
+		}
+		for (size_t i = 0; i < n_spec && !err.kind; i++)
+			assign(w, spec[i], &err);
+		if (!err.kind && look(w, &err) == 0) {
+			api_leave(was);
+			return w;
+		}
+	}
+	api_leave(was);
+	npusim_work_free(w);
+	api_fail(&err, e);
+	return NULL;
+}
+
+const struct workload *api_work_for(struct npusim_work *w, const struct machine_conf *conf, struct err *e)
+{
+	const struct workload_reader by = { .source = w->n->source,
+		                            .machine = &conf->cfg,
+		                            .by_time = lay_time_context };
+	const enum machine_runs runs = w->spec.trace ? MACHINE_COMMANDS : machine_runs(&conf->cfg);
+	struct workload *x = &w->w[runs];
+
+	if (w->have[runs] && w->spec.program && w->program_of != cfg_hash(conf->raw)) {
+		err_set(e, ERR_USAGE, "this program was read for another machine: make a workload for each");
+		return NULL;
+	}
+	if (w->have[runs])
+		return x;
+	if (workload_read(&w->spec, &by, x, e) < 0) {
+		workload_free(x);
+		return NULL;
+	}
+	w->have[runs] = true;
+	w->program_of = cfg_hash(conf->raw);
+	return x;
+}
+
+void api_work_hold(struct npusim_work *w)
+{
+	w->holders++;
+}
+
+void npusim_work_free(npusim_work *w)
+{
+	if (!w || --w->holders)
+		return;
+	if (w->n->memo)
+		run_memo_forget(w->n->memo); /* another stream may lie where this one lies */
+	baseline_free(w->baseline);
+	for (int i = 0; i < API_RUNS; i++)
+		if (w->have[i])
+			workload_free(&w->w[i]);
+	arena_free(w->arena);
+	npusim_close(w->n);
+	free(w);
+}
