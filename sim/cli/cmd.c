@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/ui/progress.h"
+#include "sim/ui/screen.h"
 #include "traces/read/format.h"
 #include "workloads/rules.h"
 
@@ -61,6 +62,11 @@ int cmd_format(const char *text, enum out_format *f, struct err *e)
 {
 	*f = OUT_TABLE;
 	return text ? out_format_parse(text, f, e) : 0;
+}
+
+void cmd_doc(struct doc *d, enum out_format f, struct str *out)
+{
+	doc_init(d, f, screen_width(), out);
 }
 
 void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f)

@@ -10,6 +10,7 @@
 #include "sim/base/err.h"
 #include "sim/base/str.h"
 #include "sim/profile/counters.h"
+#include "sim/report/doc.h"
 #include "sim/ui/opt.h"
 #include "sim/ui/out.h"
 #include "traces/db/tracedb.h"
@@ -65,6 +66,8 @@ void cmd_trace_private_note(const char *file, const struct trace_import_stats *s
 void cmd_complain(const struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
+/* What a command prints, as wide as the screen. */
+void cmd_doc(struct doc *d, enum out_format f, struct str *out);
 
 /* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
 #define CMD_TRACE_MEMORY ((size_t)16 << 30)

@@ -1,5 +1,6 @@
 /* sweep_print.c - points as a table, csv or json: a header and one row a point. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
