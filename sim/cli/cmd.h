@@ -68,6 +68,11 @@ void cmd_complain(const struct err *e);
 int cmd_format(const char *text, enum out_format *f, struct err *e);
 /* What a command prints, as wide as the screen. */
 void cmd_doc(struct doc *d, enum out_format f, struct str *out);
+/* All that most commands are: parses, runs `body` with its options `o` and what it prints, and frees the options' lists.
+ * `format`: where the option of that name is. */
+typedef int cmd_body(void *o, const struct opt_list *args, struct doc *d, struct err *e);
+int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body, void *o, int argc, char **argv,
+           struct str *out, struct err *e);
 
 /* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
 #define CMD_TRACE_MEMORY ((size_t)16 << 30)
@@ -102,7 +107,8 @@ static inline size_t cmd_first(uint64_t asked, size_t all)
 {
 	return asked < all ? (size_t)asked : all;
 }
-void cmd_print_more(size_t shown, size_t all, struct str *out);
+
+void cmd_say_more(struct doc *d, size_t shown, size_t all);
 
 #define CMD_CONTEXT_HELP \
 	"of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"

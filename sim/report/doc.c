@@ -1,6 +1,7 @@
 #include "sim/report/doc.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to)
 {
@@ -182,6 +183,20 @@ void doc_put_text(struct doc *d, const char *v)
 		out_text(d->table, v);
 	else
 		out_json_text(&d->json, d->key, v);
+}
+
+void doc_put_cut(struct doc *d, const char *v, size_t most)
+{
+	struct str s = STR_INIT;
+
+	if (d->format == OUT_TABLE && strlen(v) > most) {
+		str_addn(&s, v, most - 3);
+		str_add(&s, "...");
+		v = str_c(&s);
+	}
+	doc_put_text(d, v);
+	d->to->failed |= s.failed;
+	str_free(&s);
 }
 
 void doc_put_int(struct doc *d, int64_t v)

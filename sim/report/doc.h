@@ -63,6 +63,7 @@ void doc_say(struct doc *d, const char *format, ...) __attribute__((format(print
 /* Is a value wanted? Not of members for people, and not where only columns are asked for. */
 bool doc_head(struct doc *d, const char *key, enum out_type type, int digits);
 void doc_put_text(struct doc *d, const char *v);
+void doc_put_cut(struct doc *d, const char *v, size_t most);
 void doc_put_int(struct doc *d, int64_t v);
 void doc_put_count(struct doc *d, uint64_t v);
 void doc_put_real(struct doc *d, double v);
@@ -75,6 +76,7 @@ void doc_put_null(struct doc *d);
 #define doc_texts(d, key, v, n)         ((d)->heads ? (void)0 : doc_put_texts((d), (key), (v), (n)))
 #define doc_reals(d, key, v, n)         ((d)->heads ? (void)0 : doc_put_reals((d), (key), (v), (n)))
 #define doc_text(d, key, v)             DOC_VALUE(d, key, OUT_TEXT, 0, doc_put_text((d), (v)))  /* NULL is null */
+#define doc_name(d, key, most, v)       DOC_VALUE(d, key, OUT_TEXT, 0, doc_put_cut((d), (v), (most))) /* for people, of so many characters */
 #define doc_int(d, key, v)              DOC_VALUE(d, key, OUT_INT, 0, doc_put_int((d), (v)))
 #define doc_count(d, key, v)            DOC_VALUE(d, key, OUT_INT, 0, doc_put_count((d), (v)))
 #define doc_bytes(d, key, v)            DOC_VALUE(d, key, OUT_BYTES, 0, doc_put_count((d), (v)))
