@@ -57,7 +57,7 @@ ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_co
 CLI = cmd \
       figure_out score_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
-      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
+      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
       compare_points export man completion topics \

@@ -173,14 +173,12 @@ static void say_sides(struct doc *d, const struct side s[2], const struct pairs 
 		for (int x = 0; x < 2; x++)
 			only[x] += k->v[i].count[!x] ? 0 : k->v[i].ns[x];
 	for (int i = 0; i < 2; i++)
-		doc_say(d,
-		        "%s: %s%s%s, %" PRIu64 " kernels in %.3f us; names that only %s has: %.2f %% of its time\n",
+		doc_say(d, "%s: %s%s%s, %" PRIu64 " kernels in %.3f us; names that only %s has: %.2f %% of its time\n",
 		        i ? "B" : "A", device(&s[i]) ? device(&s[i]) : "unknown device",
 		        s[i].t.trace.range ? ", range " : "", s[i].t.trace.range ? s[i].t.trace.range : "",
 		        s[i].c.kernel_count, (double)s[i].c.kernel_ns / 1e3, i ? "B" : "A",
 		        cmd_pct((double)only[i], (double)s[i].c.kernel_ns));
-	doc_say(d, "B takes %.3f us %s (b/a %.3f)\n\n",
-	        fabs((double)s[1].c.kernel_ns - (double)s[0].c.kernel_ns) / 1e3,
+	doc_say(d, "B takes %.3f us %s (b/a %.3f)\n\n", fabs((double)s[1].c.kernel_ns - (double)s[0].c.kernel_ns) / 1e3,
 	        s[1].c.kernel_ns < s[0].c.kernel_ns ? "less" : "more",
 	        s[0].c.kernel_ns ? (double)s[1].c.kernel_ns / (double)s[0].c.kernel_ns : 0);
 }

@@ -97,8 +97,7 @@ static void say_bars(struct doc *d, const struct hist *h)
 		const int n = (int)((double)h->count[i] / (double)most * BAR + 0.5);
 
 		doc_say(d, "%8g to %-8g %8" PRIu64 "%s%.*s\n", h->from[i], h->to[i], h->count[i],
-		         h->count[i] ? "  " : "", h->count[i] && !n ? 1 : n,
-		         "########################################");
+		        h->count[i] ? "  " : "", h->count[i] && !n ? 1 : n, "########################################");
 	}
 }
 

@@ -194,9 +194,10 @@ static void print(struct doc *d, const struct review *s, bool all)
 		doc_table(d, NULL, "means over the kernels of a class, as the report classes them", s->n_means, mean,
 		          s->means);
 	doc_say(d, "\n");
-	doc_table(d, "kernels",
-	          "profiled kernels by time; class: in its means, in its list of the longest, and by the rule it states",
-	          s->n_kernels, longest, s);
+	doc_table(
+		d, "kernels",
+		"profiled kernels by time; class: in its means, in its list of the longest, and by the rule it states",
+		s->n_kernels, longest, s);
 	doc_say(d,
 	        "(ridge of %s for bf16: %.1f FLOP/byte; the rule puts %zu of %zu elsewhere than the report does)\n\n",
 	        s->roof.name, roof_ridge(&s->roof, ROOF_BF16), moved, s->n_kernels);

@@ -92,7 +92,9 @@ void doc_table_close(struct doc *d, doc_row_fn *row, const void *x)
 		if (!d->rows && row)
 			row(d, x, 0);
 		d->heads = false;
-		if (d->format == OUT_TABLE)
+		if (!d->rows && !row)
+			; /* nothing says what its columns would be */
+		else if (d->format == OUT_TABLE)
 			out_table_fit(d->table, d->width, d->to);
 		else
 			out_table_write(d->table, d->format, d->to);
