@@ -55,6 +55,10 @@ void doc_record(struct doc *d, const char *key, doc_row_fn *row, const void *x);
 void doc_put_texts(struct doc *d, const char *key, const char *const *v, size_t n);
 void doc_put_reals(struct doc *d, const char *key, const double *v, size_t n);
 
+static inline double doc_us(uint64_t ps)
+{
+	return (double)ps / 1e6;
+}
 /* For people alone. */
 void doc_say(struct doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

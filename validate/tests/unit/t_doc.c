@@ -229,6 +229,6 @@ TEST(what_is_not_known_is_null)
 
 SUITE(t_doc, T(people_read_all_tables_and_sentences), T(csv_has_the_first_table),
       T(json_has_members_tables_and_what_is_nested_in_rows), T(a_table_without_rows_has_its_columns),
-      T(values_of_a_row_that_is_not_there_are_not_evaluated), T(a_table_of_no_rows_that_nothing_describes_is_nothing), T(a_document_that_is_a_table_is_a_line_an_object),
-      T(a_row_that_states_nothing_is_left_out), T(a_record_is_an_object_or_a_table_of_one_row),
-      T(what_is_not_known_is_null));
+      T(values_of_a_row_that_is_not_there_are_not_evaluated), T(a_table_of_no_rows_that_nothing_describes_is_nothing),
+      T(a_document_that_is_a_table_is_a_line_an_object), T(a_row_that_states_nothing_is_left_out),
+      T(a_record_is_an_object_or_a_table_of_one_row), T(what_is_not_known_is_null));
