@@ -48,9 +48,9 @@ PROGRAM_OF = program_fields program_base program_words program_edge program_read
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
 PROFILE_OF = classify counters roof bound hist review review_names
-REPORT_OF = doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline
 UI = screen out outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
@@ -58,7 +58,7 @@ CLI = cmd \
       figure_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
       serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
-      sweep sweep_view sweep_again sweep_print study pareto \
+      sweep merge sweep_again sweep_print pareto \
       answer answer_read answer_run answer_values answer_text answer_page \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/cli/compare.h"
-#include "sim/cli/sweep.h"
+#include "sim/study/sweep_view.h"
 
 /* One number of every design; `has` says of which. */
 struct row {

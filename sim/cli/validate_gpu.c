@@ -147,11 +147,10 @@ static void left_out(struct doc *d, const struct gpu_inputs *l)
 
 		if (s->host_bound)
 			doc_say(d,
-			         "\nleft out: %zu rows of block-scaled fp8, run without a graph (times of the host)\n",
-			         s->host_bound);
+			        "\nleft out: %zu rows of block-scaled fp8, run without a graph (times of the host)\n",
+			        s->host_bound);
 		if (s->no_rule)
-			doc_say(d, "\nleft out: %zu rows of a type that no library's rule is known for\n",
-			         s->no_rule);
+			doc_say(d, "\nleft out: %zu rows of a type that no library's rule is known for\n", s->no_rule);
 	}
 }
 

@@ -92,6 +92,7 @@ void doc_put_null(struct doc *d);
 #define DOC_IF(d, known, put)           ((known) ? (put) : doc_put_null(d))
 #define doc_text_if(d, key, known, v)   DOC_VALUE(d, key, OUT_TEXT, 0, DOC_IF(d, known, doc_put_text((d), (v))))
 #define doc_count_if(d, key, known, v)  DOC_VALUE(d, key, OUT_INT, 0, DOC_IF(d, known, doc_put_count((d), (v))))
+#define doc_bytes_if(d, key, known, v)  DOC_VALUE(d, key, OUT_BYTES, 0, DOC_IF(d, known, doc_put_count((d), (v))))
 #define doc_real_if(d, key, digits, known, v) \
 	DOC_VALUE(d, key, OUT_REAL, digits, DOC_IF(d, known, doc_put_real((d), (v))))
 #define doc_ps_if(d, key, digits, known, v) doc_real_if(d, key, digits, known, (double)(v) / 1e6)
