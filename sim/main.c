@@ -55,6 +55,7 @@
 #include "sim/base/inputs.h"
 #include "sim/base/version.h"
 #include "sim/cli/cmd.h"
+#include "sim/ui/outfile.h"
 #include "sim/ui/screen.h"
 
 static cmd_fn man, completion, study; /* which tell of all commands, or run them */
@@ -244,7 +245,7 @@ int main(int argc, char **argv)
 	if (start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
 		err_set(&e, ERR_NOMEM, "out of memory");
 	if (out.failed || (out.len && !screen_page(&out)))
-		out_flush(&out, stdout, &io);
+		outfile_print(&out, stdout, &io);
 	if (io.kind)
 		cmd_complain(&io);
 	if (e.kind)

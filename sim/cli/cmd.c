@@ -7,6 +7,7 @@
 #include "sim/base/path.h"
 #include "sim/report/lay_time.h"
 #include "sim/ui/progress.h"
+#include "sim/ui/screen.h"
 
 static int tell_file(void *arg, const struct opt_file *f, struct err *e)
 {
@@ -65,6 +66,30 @@ int cmd_format(const char *text, enum out_format *f, struct err *e)
 	return text ? out_format_parse(text, f, e) : 0;
 }
 
+void cmd_doc(struct doc *d, enum out_format f, struct str *out)
+{
+	doc_init(d, f, screen_width(), out);
+}
+
+int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body, void *o, int argc, char **argv,
+           struct str *out, struct err *e)
+{
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	struct doc d;
+	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = cmd_format(*format, &f, e)) == 0) {
+		cmd_doc(&d, f, out);
+		rc = body(o, &args, &d, e);
+	}
+	opt_list_free(&args);
+	for (const struct opt *x = cmd->opts; x->type != OPT_END; x++)
+		if (x->type == OPT_LIST || x->type == OPT_READS || x->type == OPT_SETS)
+			opt_list_free(x->to);
+	return rc < 0 ? -1 : 0;
+}
+
 void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f)
 {
 	char text[128];
@@ -80,6 +105,12 @@ void cmd_print_more(size_t shown, size_t all, struct str *out)
 {
 	if (shown < all)
 		str_addf(out, "(%zu more; without -n all are listed)\n", all - shown);
+}
+
+void cmd_say_more(struct doc *d, size_t shown, size_t all)
+{
+	if (shown < all)
+		doc_say(d, "(%zu more; without -n all are listed)\n", all - shown);
 }
 
 static void show_bytes(void *arg, uint64_t done, uint64_t total)

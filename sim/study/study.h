@@ -2,10 +2,10 @@
  *
  * Only points that are done, meet the sweep's constraints and every --where, and have a value for every objective
  * count; for the effects of axes also those that miss a constraint. Everything is worked out in the order of the points, so that the answer is the same on every host. */
-#ifndef NPUSIM_SIM_CLI_STUDY_H
-#define NPUSIM_SIM_CLI_STUDY_H
+#ifndef NPUSIM_SIM_STUDY_STUDY_H
+#define NPUSIM_SIM_STUDY_STUDY_H
 
-#include "sim/cli/sweep.h"
+#include "sim/study/sweep_view.h"
 
 #define STUDY_GOALS 8
 
@@ -30,7 +30,8 @@ struct study {
  * own, and latency_us where it has none. Points for which not all of `where` hold do not count. */
 struct study_ask {
 	int64_t sweep;
-	struct opt_list less, more, where;
+	const char *const *less, *const *more, *const *where;
+	int n_less, n_more, n_where;
 };
 /* That no point counts is no error here. */
 int study_open(struct study *t, struct resdb *db, const struct study_ask *ask, struct err *e);

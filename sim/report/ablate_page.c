@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/cli/ablate.h"
-#include "sim/cli/plain_page.h"
+#include "sim/report/ablate_doc.h"
+#include "sim/report/plain_page.h"
 
 static const char *class_of(enum ablate_verdict v)
 {
@@ -64,7 +64,7 @@ static void number_cell(struct str *out, const char *key, const char *format, do
 
 /* --- the whole machine --------------------------------------------------------------------------------------------- */
 
-static void machine_row(struct str *out, const struct ablate_view *v, size_t w, const char *name,
+static void machine_row(struct str *out, const struct ablate_doc *v, size_t w, const char *name,
                         const struct ablate_run *r)
 {
 	const struct ablate_run *base = &v->results[w].base;
@@ -77,7 +77,7 @@ static void machine_row(struct str *out, const struct ablate_view *v, size_t w, 
 	plain_page_open_cell(out, "machine", "");
 	plain_page_text(out, name);
 	plain_page_close_cell(out);
-	number_cell(out, "time", "us", known ? cmd_ps_us(r->total_ps) : 0);
+	number_cell(out, "time", "us", known ? doc_us(r->total_ps) : 0);
 	number_cell(out, "tokens/s", "", known ? ablate_rate(v, w, r) : 0);
 	number_cell(out, "DRAM", "MB", known ? (double)r->dram_bytes / 1e6 : 0);
 	number_cell(out, "energy", "mJ", known ? (double)r->energy_fj / 1e12 : 0);
@@ -86,7 +86,7 @@ static void machine_row(struct str *out, const struct ablate_view *v, size_t w, 
 	str_add(out, "</tr>\n");
 }
 
-static void machines(const struct ablate_view *v, struct str *out)
+static void machines(const struct ablate_doc *v, struct str *out)
 {
 	str_add(out,
 	        "<table class=\"stack\"><thead><tr><th>workload<th>machine<th class=\"n\">time<th class=\"n\">tokens/s"
@@ -103,7 +103,7 @@ static void machines(const struct ablate_view *v, struct str *out)
 
 /* --- changes ------------------------------------------------------------------------------------------------------- */
 
-static void change_row(const struct ablate_view *v, size_t w, size_t i, struct str *out)
+static void change_row(const struct ablate_doc *v, size_t w, size_t i, struct str *out)
 {
 	const struct ablate_result *r = &v->results[w];
 	const enum ablate_verdict judged = ablate_judge(v->x, r, i);
@@ -133,7 +133,7 @@ static void change_row(const struct ablate_view *v, size_t w, size_t i, struct s
 	str_free(&why);
 }
 
-static void change(const struct ablate_view *v, size_t i, struct str *out)
+static void change(const struct ablate_doc *v, size_t i, struct str *out)
 {
 	const struct ablate_change *c = &v->x->changes[i];
 
@@ -167,7 +167,7 @@ static void change(const struct ablate_view *v, size_t i, struct str *out)
 	str_add(out, "</tbody></table></article>\n");
 }
 
-void ablate_page(const struct ablate_view *v, struct str *out)
+void ablate_page(const struct ablate_doc *v, struct str *out)
 {
 	const char *name = strrchr(v->x->path, '/');
 

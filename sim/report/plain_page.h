@@ -1,6 +1,6 @@
 /* plain_page.h - what pages without scripts share: they read at the width of a phone, in light and dark, and on paper. */
-#ifndef NPUSIM_SIM_CLI_PLAIN_PAGE_H
-#define NPUSIM_SIM_CLI_PLAIN_PAGE_H
+#ifndef NPUSIM_SIM_REPORT_PLAIN_PAGE_H
+#define NPUSIM_SIM_REPORT_PLAIN_PAGE_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,8 @@
-/* sweep_view.c - stored points, and what expressions make of them. */
+#include "sim/study/sweep_view.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sim/cli/sweep.h"
 
 static int choose(struct sweep_view *v, struct resdb *db, int64_t id, struct err *e)
 {
@@ -129,7 +128,7 @@ int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e)
 	return 0;
 }
 
-int sweep_view_where(struct sweep_view *v, const struct opt_list *where, bool **out, struct err *e)
+int sweep_view_where(struct sweep_view *v, const char *const *where, int n, bool **out, struct err *e)
 {
 	bool *ok = arena_array(v->a, v->n ? v->n : 1, sizeof *ok);
 
@@ -137,8 +136,8 @@ int sweep_view_where(struct sweep_view *v, const struct opt_list *where, bool **
 		return err_nomem(e, "for the stored points");
 	for (size_t i = 0; i < v->n; i++)
 		ok[i] = true;
-	for (int k = 0; k < where->n; k++) {
-		struct expr *x = expr_new(v->s->exprs, where->v[k], sweep_find, v->s, e);
+	for (int k = 0; k < n; k++) {
+		struct expr *x = expr_new(v->s->exprs, where[k], sweep_find, v->s, e);
 
 		if (!x && e->kind == ERR_CONFIG)
 			e->kind = ERR_USAGE;

@@ -1,11 +1,11 @@
 /* out_json.c - nested JSON documents, written as they come. Bytes that are not UTF-8 become U+FFFD, so that any
  * reader takes the result. */
+#include "sim/base/out_json.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#include "sim/ui/out.h"
 
 #define DEPTH_MAX ((int)(sizeof((struct out_json *)0)->first))
 

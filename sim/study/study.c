@@ -1,5 +1,5 @@
 /* study.c - objectives over stored points, the front, the knee, effects of axes. */
-#include "sim/cli/study.h"
+#include "sim/study/study.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,17 +24,17 @@ static int add_goal(struct study *t, const char *text, struct expr *x, bool more
 	return 0;
 }
 
-static int add_goals(struct study *t, const struct opt_list *less, const struct opt_list *more, struct err *e)
+static int add_goals(struct study *t, const struct study_ask *ask, struct err *e)
 {
 	const struct sweep *s = t->v.s;
 
-	for (int i = 0; i < less->n; i++)
-		if (add_goal(t, less->v[i], NULL, false, e) < 0)
+	for (int i = 0; i < ask->n_less; i++)
+		if (add_goal(t, ask->less[i], NULL, false, e) < 0)
 			return -1;
-	for (int i = 0; i < more->n; i++)
-		if (add_goal(t, more->v[i], NULL, true, e) < 0)
+	for (int i = 0; i < ask->n_more; i++)
+		if (add_goal(t, ask->more[i], NULL, true, e) < 0)
 			return -1;
-	for (size_t c = 0; less->n + more->n == 0 && c < s->n_columns; c++)
+	for (size_t c = 0; ask->n_less + ask->n_more == 0 && c < s->n_columns; c++)
 		if (s->columns[c].goal != SWEEP_COLUMN &&
 		    add_goal(t, s->columns[c].name, s->columns[c].x, s->columns[c].goal == SWEEP_MAXIMIZE, e) < 0)
 			return -1;
@@ -46,9 +46,10 @@ int study_open(struct study *t, struct resdb *db, const struct study_ask *ask, s
 	bool *feasible, *wanted;
 
 	memset(t, 0, sizeof *t);
-	t->narrowed = ask->where.n > 0;
-	if (sweep_view_open(&t->v, db, ask->sweep, e) < 0 || add_goals(t, &ask->less, &ask->more, e) < 0 ||
-	    sweep_view_feasible(&t->v, &feasible, e) < 0 || sweep_view_where(&t->v, &ask->where, &wanted, e) < 0)
+	t->narrowed = ask->n_where > 0;
+	if (sweep_view_open(&t->v, db, ask->sweep, e) < 0 || add_goals(t, ask, e) < 0 ||
+	    sweep_view_feasible(&t->v, &feasible, e) < 0 ||
+	    sweep_view_where(&t->v, ask->where, ask->n_where, &wanted, e) < 0)
 		return -1;
 	t->points = arena_array(t->v.a, t->v.n + 1, sizeof *t->points);
 	t->all = arena_array(t->v.a, t->v.n + 1, sizeof *t->all);

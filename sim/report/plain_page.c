@@ -1,4 +1,4 @@
-#include "sim/cli/plain_page.h"
+#include "sim/report/plain_page.h"
 
 #include <math.h>
 
