@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile pool
-WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
+WORKLOADS = dtype kernel_type quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -39,7 +39,7 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
              capture_spool capture_import replay replay_file ops_csv format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
-LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
+LOWER = lower lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast

@@ -98,6 +98,7 @@ struct trace {
 	const char *command;              /* what was traced, of a replay what it assumes; "": unknown */
 	int64_t base_ns, wall_ns;         /* wall of the selection from an unprofiled source; -1: unknown */
 	const char *range;                /* NULL: the whole trace */
+	const char *dtype;                /* number format of tensors of which nothing tells it; NULL: none */
 	size_t n_launches, n_ranges, n_devices, n_syncs, n_stats;
 	struct trace_launch *launches;
 	struct trace_range *ranges; /* of the whole trace, host annotations, in order of start */

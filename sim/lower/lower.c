@@ -363,7 +363,9 @@ static void set_phases(struct lowering *w)
 static void count(const struct lowering *w, struct lower_stats *st)
 {
 	const struct op_stream *s = w->out;
+	uint64_t types[LOWER_TYPES];
 
+	memcpy(types, st->types, sizeof types);
 	*st = (struct lower_stats){
 		.launches = s->n_launches, .ops = s->n_ops, .kernel_ns = s->kernel_ns, .opaque_ns = s->opaque_ns
 	};
@@ -379,12 +381,14 @@ static void count(const struct lowering *w, struct lower_stats *st)
 		}
 	for (size_t i = 0; i < s->n_tensors; i++)
 		st->inferred_tensors += s->tensors[i].inferred;
+	memcpy(st->types, types, sizeof types);
 }
 
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
                 struct err *e)
 {
-	struct lowering w = { .t = t, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL };
+	struct trace typed;
+	struct lowering w = { .t = &typed, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL };
 
 	*out = (struct op_stream){ .digest = t->digest, .wall_ns = t->wall_ns };
 	if (t->n_devices && t->devices[0].sms > 0) {
@@ -396,6 +400,9 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	out->source = t->range ? arena_printf(a, "%s %s", t->path, t->range) : t->path;
 	if (!out->source && t->range)
 		return lower_nomem(&w);
+	memset(st, 0, sizeof *st);
+	if (lower_types(t, r, a, &typed, st, e) < 0)
+		return -1;
 	if (group(&w) < 0 || read_shapes(&w) < 0 || make_ops(&w) < 0)
 		return -1;
 	find_steps(&w);

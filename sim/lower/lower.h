@@ -28,10 +28,22 @@
 #include "workloads/op.h"
 #include "workloads/rules.h"
 
+/* How the type of an op's tensor is known (sim/lower/lower_types.c), the surest first behind none. */
+enum lower_type {
+	LOWER_TYPE_NONE,
+	LOWER_TYPE_RECORDED,
+	LOWER_TYPE_OP,        /* what the op takes: positions are int64 */
+	LOWER_TYPE_KERNEL,    /* the kernel's name */
+	LOWER_TYPE_NEIGHBOUR, /* an op beside it */
+	LOWER_TYPE_ASSUMED,   /* trace.dtype */
+	LOWER_TYPES
+};
+
 struct lower_stats {
 	uint64_t launches, kernels, ops;
 	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
 	uint64_t inferred_tensors;
+	uint64_t types[LOWER_TYPES]; /* tensors of ops by how their type is known; all 0 where every type is recorded */
 };
 
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
