@@ -13,10 +13,10 @@
 #define TRACE_MAX_ARGS 16 /* tensors of one op, a list's members counted one by one; more are dropped and counted */
 
 enum trace_launch_kind { TRACE_KERNEL, TRACE_MEMCPY, TRACE_MEMSET };
-/* How a launch came to its framework op: by the profiler's id, which an op around the launch's call bore out, or as the
- * innermost op around that call. */
-enum trace_link { TRACE_LINK_NONE, TRACE_LINK_ID, TRACE_LINK_NESTING };
-#define TRACE_LINKS 3
+/* How a launch came to its framework op: by the profiler's id, which an op around the launch's call bore out, as the
+ * innermost op around that call, or, of a graph, around the call that made its node. */
+enum trace_link { TRACE_LINK_NONE, TRACE_LINK_ID, TRACE_LINK_NESTING, TRACE_LINK_NODE };
+#define TRACE_LINKS 4
 enum trace_copy_dir {
 	TRACE_COPY_NONE,
 	TRACE_COPY_HTOD,

@@ -157,12 +157,9 @@ static struct kernel_type words(const char *name)
 /* What the compiler made of a C++ name, where nothing took it apart: "N7cutlass10bfloat16_tE". */
 static struct kernel_type mangled(const char *name)
 {
-	static const struct word known[] = { { "bfloat16", DT_BF16 },
-		                             { "6half_t", DT_FP16 },
-		                             { "6__half", DT_FP16 },
-		                             { "4Half", DT_FP16 },
-		                             { "float_e4m3_t", DT_FP8 },
-		                             { "float_e5m2_t", DT_FP8 } };
+	static const struct word known[] = { { "bfloat16", DT_BF16 },    { "6half_t", DT_FP16 },
+		                             { "6__half", DT_FP16 },     { "4Half", DT_FP16 },
+		                             { "float_e4m3_t", DT_FP8 }, { "float_e5m2_t", DT_FP8 } };
 
 	for (size_t i = 0; strncmp(name, "_Z", 2) == 0 && i < sizeof known / sizeof *known; i++)
 		if (strstr(name, known[i].text))

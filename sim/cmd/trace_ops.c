@@ -76,7 +76,7 @@ static void add_deps(const struct op_stream *s, const struct op *o, struct str *
 
 /* --- how launches came to their framework ops ---------------------------------------------------------------- */
 
-static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting" };
+static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting", "node" };
 
 static void count_links(const struct op_stream *s, uint64_t kernels[TRACE_LINKS])
 {
@@ -289,8 +289,11 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 	         cmd_us((int64_t)st->opaque_ns));
 	str_addf(out,
 	         "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
-	         " by nesting, %" PRIu64 " of no operator\n",
+	         " by nesting, %" PRIu64 " of no operator",
 	         links[TRACE_LINK_ID], links[TRACE_LINK_NESTING], links[TRACE_LINK_NONE]);
+	if (links[TRACE_LINK_NODE])
+		str_addf(out, "; %" PRIu64 " by the node of their graph", links[TRACE_LINK_NODE]);
+	str_addc(out, '\n');
 	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
 	write_kinds(s, sums, OUT_TABLE, out);

@@ -29,8 +29,8 @@ static bool joins(const struct lop *prev, const struct trace_launch *l, const st
 	if ((u && u->syncs) || (prev->rule && prev->rule->syncs))
 		return false; /* what the host waits for is an op of its own */
 	if (a && b) {
-		if (a->id != b->id)
-			return false;
+		if (a->id != b->id || (l->graph && l->correlation != prev->main->correlation))
+			return false; /* another op, or its graph once more */
 		return str_prefix(b->name, "aten::") || prev->only_parts || (u && (u->joins_previous || u->part)) ||
 		       (u && prev->rule && u->kind == prev->rule->kind);
 	}
@@ -388,7 +388,9 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
                 struct err *e)
 {
 	struct trace typed;
-	struct lowering w = { .t = &typed, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL };
+	struct lowering w = {
+		.t = &typed, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL
+	};
 
 	*out = (struct op_stream){ .digest = t->digest, .wall_ns = t->wall_ns };
 	if (t->n_devices && t->devices[0].sms > 0) {

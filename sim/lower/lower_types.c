@@ -153,17 +153,17 @@ static void set_type(struct told *x, uint32_t i, enum dtype d, enum lower_type h
 
 static const char *const digits[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
 
-/* An op behind op `at` reads a tensor of these dims. */
-static bool read_later(const struct types *t, uint32_t at, const int64_t *dims, int32_t ndims)
+/* How many ops behind op `at` one reads a tensor of these dims; 0: none does. */
+static uint32_t read_later(const struct types *t, uint32_t at, const int64_t *dims, int32_t ndims)
 {
 	for (uint32_t i = at + 1; i < t->n && i <= at + BEHIND; i++)
 		for (uint32_t k = 0; k < t->ops[i].op.n_args; k++) {
 			const struct trace_arg *x = &t->ops[i].args[k];
 
 			if (x->ndims == ndims && memcmp(x->dims, dims, (size_t)ndims * sizeof *dims) == 0)
-				return true;
+				return i - at;
 		}
-	return false;
+	return 0;
 }
 
 /* `cat(members, dim)`: the members become a list again. */
@@ -193,25 +193,63 @@ static void tell_concat(const struct types *t, struct told *x, uint32_t at)
 		return;
 	for (int32_t d = first->ndims; axis < 0 && d-- > 0;) {
 		memcpy(dims, first->dims, sizeof dims);
-		if (!__builtin_mul_overflow(dims[d], (int64_t)members, &dims[d]) && read_later(t, at, dims, first->ndims))
+		if (!__builtin_mul_overflow(dims[d], (int64_t)members, &dims[d]) &&
+		    read_later(t, at, dims, first->ndims))
 			axis = d;
 	}
 	x->args[n - 1].pos = 1;
 	x->args[n - 1].scalar = digits[axis < 0 ? first->ndims - 1 : axis];
 }
 
-/* `mean(x, dim, keepdim)`: of the last dim, where a dim is given. */
+/* `mean(x, dim, keepdim)`, where a dim is given: the one without which, or of which 1 element, what is left is read next;
+ * the last where none is. */
 static void tell_reduction(const struct types *t, struct told *x, uint32_t at)
 {
 	const struct trace_arg *in = &x->args[0];
-	int64_t dims[TRACE_MAX_DIMS];
+	uint32_t nearest = BEHIND + 1;
 
 	if (x->op.n_args < 3 || in->ndims < 1)
 		return;
-	memcpy(dims, in->dims, sizeof dims);
-	dims[in->ndims - 1] = 1;
-	x->args[1].scalar = "[-1]";
-	x->args[2].scalar = read_later(t, at, dims, in->ndims) ? "True" : "False";
+	x->args[1].scalar = digits[in->ndims - 1];
+	x->args[2].scalar = "False";
+	for (int32_t d = in->ndims; d-- > 0;)
+		for (int keep = 1; keep >= 0; keep--) {
+			int64_t dims[TRACE_MAX_DIMS] = { 0 };
+			uint32_t far;
+			int32_t n = 0;
+
+			for (int32_t i = 0; i < in->ndims; i++)
+				if (i != d || keep)
+					dims[n++] = i == d ? 1 : in->dims[i];
+			far = in->dims[d] > 1 ? read_later(t, at, dims, n) : 0;
+			if (!far || far >= nearest)
+				continue;
+			nearest = far;
+			x->args[1].scalar = digits[d];
+			x->args[2].scalar = keep ? "True" : "False";
+		}
+}
+
+/* `arange(end, ...)`: no more numbers than the launch has threads. */
+static void tell_range(struct told *x, struct arena *a)
+{
+	const struct trace_launch *l = x->launch;
+	const char *end = arena_printf(a, "%llu", (unsigned long long)l->grid[0] * l->block[0]);
+
+	if (x->op.n_args && end)
+		x->args[0].scalar = end;
+}
+
+/* A tensor without dims looks like a number: where nothing has dims, the first argument is one. */
+static void tell_single(struct told *x)
+{
+	for (uint32_t i = 0; i < x->op.n_args; i++)
+		if (sized(&x->args[i]))
+			return;
+	if (!x->op.n_args || !x->k.n_in || !strstr(x->launch->name, "elementwise_kernel"))
+		return;
+	x->args[0].ndims = 0;
+	set_type(x, 0, x->k.in[0], LOWER_TYPE_KERNEL);
 }
 
 /* `topk(x, k, ...)`: a result is as x but in its last dim. */
@@ -262,8 +300,8 @@ static void tell_attention(struct told *x)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		const int32_t l = known[i].heads_first ? q->ndims - 2 : q->ndims - 3;
 
-		if (strcmp(base_name(&x->op), known[i].name) != 0 || x->op.n_args <= known[i].causal ||
-		    q->ndims < 3 || k->ndims != q->ndims)
+		if (strcmp(base_name(&x->op), known[i].name) != 0 || x->op.n_args <= known[i].causal || q->ndims < 3 ||
+		    k->ndims != q->ndims)
 			continue;
 		if (q->dims[l] > 1 && q->dims[l] == k->dims[l] && !sized(&x->args[3]))
 			x->args[known[i].causal].scalar = "True";
@@ -273,7 +311,9 @@ static void tell_attention(struct told *x)
 static void tell_numbers(struct types *t, uint32_t at)
 {
 	static const char *const concats[] = { "cat", "_cat", "concat", NULL };
-	static const char *const reductions[] = { "mean", "sum", "argmax", "argmin", "amax", "amin", "max", "min", NULL };
+	static const char *const reductions[] = {
+		"mean", "sum", "argmax", "argmin", "amax", "amin", "max", "min", NULL
+	};
 	struct told *x = &t->ops[at];
 	const char *name = base_name(&x->op);
 
@@ -287,6 +327,10 @@ static void tell_numbers(struct types *t, uint32_t at)
 		tell_softmax(x);
 	else if (strstr(name, "attention"))
 		tell_attention(x);
+	else if (strcmp(name, "arange") == 0)
+		tell_range(x, t->a);
+	else
+		tell_single(x);
 }
 
 /* --- types --------------------------------------------------------------------------------------------------------- */
@@ -321,12 +365,14 @@ static void tell_by_op(struct told *x)
 		const char *name;
 		int32_t pos;
 		enum dtype d;
-	} known[] = { { "embedding", 1, DT_INT64 },    { "index_select", 2, DT_INT64 }, { "gather", 2, DT_INT64 },
-		      { "scatter", 2, DT_INT64 },      { "scatter_", 2, DT_INT64 },     { "scatter_add_", 2, DT_INT64 },
-		      { "index_copy_", 2, DT_INT64 },  { "index_add_", 2, DT_INT64 },   { "index_fill_", 2, DT_INT64 },
-		      { "index_copy", 2, DT_INT64 },   { "index_add", 2, DT_INT64 },    { "take_along_dim", 1, DT_INT64 },
-		      { "where", 0, DT_BOOL },         { "masked_fill", 1, DT_BOOL },   { "masked_fill_", 1, DT_BOOL },
-		      { "masked_scatter_", 1, DT_BOOL } };
+	} known[] = { { "embedding", 1, DT_INT64 },   { "index_select", 2, DT_INT64 },
+		      { "gather", 2, DT_INT64 },      { "scatter", 2, DT_INT64 },
+		      { "scatter_", 2, DT_INT64 },    { "scatter_add_", 2, DT_INT64 },
+		      { "index_copy_", 2, DT_INT64 }, { "index_add_", 2, DT_INT64 },
+		      { "index_fill_", 2, DT_INT64 }, { "index_copy", 2, DT_INT64 },
+		      { "index_add", 2, DT_INT64 },   { "take_along_dim", 1, DT_INT64 },
+		      { "where", 0, DT_BOOL },        { "masked_fill", 1, DT_BOOL },
+		      { "masked_fill_", 1, DT_BOOL }, { "masked_scatter_", 1, DT_BOOL } };
 	static const char *const puts[] = { "index_put", "index_put_", "_index_put_impl_", NULL };
 	const char *name = base_name(&x->op);
 	uint32_t last = 0;
@@ -366,6 +412,22 @@ static enum dtype met_type(const struct types *t, const struct trace_arg *x, enu
 	return found;
 }
 
+/* What a conversion into `to` is made of: a value of these sizes, else the newest other float format. */
+static enum dtype other_type(const struct types *t, const struct trace_arg *x, enum dtype to)
+{
+	static const bool is_float[DTYPES] = {
+		[DT_FP64] = true, [DT_FP32] = true, [DT_BF16] = true, [DT_FP16] = true, [DT_FP8] = true
+	};
+	const enum dtype found = met_type(t, x, to, 0);
+
+	if (found != DT_NONE || !is_float[to])
+		return found;
+	for (uint32_t i = t->n_met; i-- > 0 && i + BEFORE > t->n_met;)
+		if (t->met[i].d != to && is_float[t->met[i].d])
+			return t->met[i].d;
+	return DT_NONE;
+}
+
 static bool is_copy(const struct told *x)
 {
 	return strcmp(base_name(&x->op), "copy_") == 0 || strcmp(base_name(&x->op), "_copy_from") == 0;
@@ -378,7 +440,7 @@ static void tell_copy(const struct types *t, struct told *x)
 		return;
 	set_type(x, 0, x->k.out, LOWER_TYPE_KERNEL);
 	if (x->k.casts)
-		set_type(x, 1, met_type(t, &x->args[1], x->k.out, 0), LOWER_TYPE_NEIGHBOUR);
+		set_type(x, 1, other_type(t, &x->args[1], x->k.out), LOWER_TYPE_NEIGHBOUR);
 	else if (x->k.n_in)
 		set_type(x, 1, x->k.in[0], LOWER_TYPE_KERNEL);
 }
@@ -408,14 +470,14 @@ static void tell_by_before(const struct types *t, struct told *x)
 	enum dtype d = DT_NONE;
 
 	for (uint32_t i = 0; i < x->op.n_args; i++)
-		if (lacks(&x->args[i]) && x->args[i].list < 0)
+		if (lacks(&x->args[i]))
 			set_type(x, i, met_type(t, &x->args[i], DT_NONE, 8 * x->k.bytes), LOWER_TYPE_NEIGHBOUR);
 	/* What is computed together has one type, but for positions and masks. */
 	for (uint32_t i = 0; i < x->op.n_args; i++)
 		if (sized(&x->args[i]) && x->how[i] != LOWER_TYPE_OP && d == DT_NONE)
 			d = dtype_from_framework(x->args[i].dtype);
 	for (uint32_t i = 0; i < x->op.n_args && !is_copy(x); i++)
-		if (lacks(&x->args[i]) && x->args[i].list < 0)
+		if (lacks(&x->args[i]))
 			set_type(x, i, d, LOWER_TYPE_NEIGHBOUR);
 }
 
