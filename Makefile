@@ -66,7 +66,7 @@ CMD = cmd \
       gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside probe_kernel probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
-      trace trace_import trace_record trace_top trace_ops \
+      trace trace_import trace_record trace_top types_out trace_ops \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------

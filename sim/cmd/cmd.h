@@ -106,6 +106,9 @@ void cmd_print_more(size_t shown, size_t all, struct str *out);
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
+#define CMD_DTYPE_HELP \
+	"number format of tensors whose type neither the recording nor a kernel's name nor an op beside them tells: bf16," \
+	" fp16, fp32, ...; by default their ops are opaque"
 #define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
 
 /* Units as people read them; doubles are made at the edge only. */

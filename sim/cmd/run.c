@@ -26,7 +26,7 @@
 
 struct options {
 	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *program_in, *timeline,
-		*explain_map, *rewrite, *format;
+		*explain_map, *rewrite, *format, *dtype;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
@@ -148,8 +148,11 @@ static int trace_read(struct inputs *in, const struct options *o, struct err *e)
 	const bool replay = o->model.context && is_replay(o->trace);
 	const uint64_t context = replay ? 0 : o->model.context;
 
-	if (measured_read(in, o, replay ? o->model.context : 0, e) < 0 ||
-	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
+	if ((o->dtype && lower_types_check(o->dtype, e) < 0) ||
+	    measured_read(in, o, replay ? o->model.context : 0, e) < 0)
+		return -1;
+	in->trace.trace.dtype = o->dtype;
+	if (lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
 	    (in->trace.counters &&
 	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
 		return -1;
@@ -426,6 +429,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " rows go behind the KV cache in place, instead of copying all of it; native-bf16: what is cast to fp32 and"
 		  " back is computed in bf16 (native-fp16: in fp16). What was rewritten is told, to the byte" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
+		{ 0, "dtype", OPT_TEXT, &o.dtype, "FORMAT", CMD_DTYPE_HELP },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },

@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/run_verdict.h"
+#include "sim/cmd/types_out.h"
 #include "sim/ui/screen.h"
 
 #define WIDTH      80
@@ -98,6 +99,11 @@ static void facts(const struct run_report *r, struct str *out)
 	workload(r, &t);
 	said(out, "workload", str_c(&t));
 	rewritten(r, out);
+	str_clear(&t);
+	if (r->lowered)
+		types_out_text(r->lowered, &t);
+	if (t.len)
+		said(out, "types", str_c(&t));
 	str_clear(&t);
 	if (r->verdict)
 		run_verdict_classes(r->verdict, &t);

@@ -9,6 +9,7 @@
 #include "sim/cmd/figure_out.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/run_verdict.h"
+#include "sim/cmd/types_out.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
 
@@ -38,6 +39,18 @@ static void interval(const struct run_report *r, struct str *out)
 	str_free(&s);
 }
 
+static void types(const struct run_report *r, struct str *out)
+{
+	struct str s = STR_INIT;
+
+	if (r->lowered)
+		types_out_text(r->lowered, &s);
+	if (s.len)
+		str_addf(out, "types      %s\n", str_c(&s));
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
 static void head(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
@@ -62,6 +75,7 @@ static void head(const struct run_report *r, struct str *out)
 		                                                      : "range ",
 		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
 		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	types(r, out);
 	run_rewrite_table(r, out);
 	if (ops_listed_all(r->stream))
 		str_addf(

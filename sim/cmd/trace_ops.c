@@ -4,11 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/cmd/types_out.h"
 #include "sim/lower/lower.h"
 #include "workloads/work.h"
 
 struct options {
-	const char *range, *rules, *format;
+	const char *range, *rules, *format, *dtype;
 	bool all;
 };
 
@@ -114,6 +115,8 @@ static void json_ops(struct out_json *j, const struct op_stream *s, const struct
 		out_json_text(j, "name", o->name);
 		out_json_text(j, "rule", o->rule);
 		out_json_text(j, "link", link_of(s, o));
+		if (o->types)
+			out_json_text(j, "types", o->types);
 		out_json_int(j, "launches", o->n_launches);
 		out_json_real(j, "us", cmd_us((int64_t)o->measured_ns));
 		out_json_u64(j, "read_bytes", w.read_bytes);
@@ -155,6 +158,7 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 	out_json_u64(&j, "tensor_count", s->n_tensors);
 	out_json_u64(&j, "inferred_tensors", st->inferred_tensors);
 	out_json_u64(&j, "routes", s->n_routes);
+	types_out_json(st, &j);
 	out_json_open(&j, "kinds", '[');
 	for (int i = 0; i < n; i++) {
 		const struct kind_sum *k = &sums[order[i]];
@@ -240,15 +244,24 @@ static void write_counted(const struct kind_sum *sums, struct str *out)
 	out_table_free(t);
 }
 
+static bool any_types(const struct op_stream *s)
+{
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (s->ops[i].types)
+			return true;
+	return false;
+}
+
 static void write_ops(const struct op_stream *s, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "id", OUT_INT, 0 },           { "layer", OUT_INT, 0 },         { "kind", OUT_TEXT, 0 },
 		{ "name", OUT_TEXT, 0 },        { "rule", OUT_TEXT, 0 },         { "us", OUT_REAL, 3 },
 		{ "read_bytes", OUT_BYTES, 0 }, { "write_bytes", OUT_BYTES, 0 }, { "flops", OUT_INT, 0 },
-		{ "deps", OUT_TEXT, 0 },        { "link", OUT_TEXT, 0 },
+		{ "deps", OUT_TEXT, 0 },        { "link", OUT_TEXT, 0 },         { "types", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const bool types = any_types(s); /* else all are recorded */
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols - !types, NULL);
 	struct str deps = STR_INIT;
 
 	for (size_t i = 0; i < s->n_ops; i++) {
@@ -267,6 +280,8 @@ static void write_ops(const struct op_stream *s, enum out_format f, struct str *
 		out_int(t, (int64_t)w.flops);
 		out_text(t, str_c(&deps));
 		out_text(t, link_of(s, o));
+		if (types)
+			out_text(t, o->types ? o->types : "recorded");
 	}
 	out_table_write(t, f, out);
 	out->failed |= deps.failed;
@@ -278,6 +293,7 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
                          bool counted, struct str *out)
 {
 	uint64_t links[TRACE_LINKS];
+	struct str types = STR_INIT;
 
 	count_links(s, links);
 	str_addf(out, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", s->source, st->launches,
@@ -294,6 +310,11 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 	if (links[TRACE_LINK_NODE])
 		str_addf(out, "; %" PRIu64 " by the node of their graph", links[TRACE_LINK_NODE]);
 	str_addc(out, '\n');
+	types_out_text(st, &types);
+	if (types.len)
+		str_addf(out, "types %s\n", str_c(&types));
+	out->failed |= types.failed;
+	str_free(&types);
 	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
 	write_kinds(s, sums, OUT_TABLE, out);
@@ -319,8 +340,11 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 ||
-	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0 ||
-	    lower_trace(&t.trace, t.rules, t.arena, &s, &st, e) < 0)
+	    (o->dtype && lower_types_check(o->dtype, e) < 0) ||
+	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0)
+		goto out;
+	t.trace.dtype = o->dtype;
+	if (lower_trace(&t.trace, t.rules, t.arena, &s, &st, e) < 0)
 		goto out;
 	if (t.counters && counters_ops(t.counters, &t.trace, &s, t.arena, &counted, e) < 0)
 		goto out;
@@ -354,6 +378,7 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 'a', "all", OPT_FLAG, &o.all, NULL,
 		  "list every op: layer, rule, time, bytes, the ops it must wait for, and how its framework op is known" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
+		{ 0, "dtype", OPT_TEXT, &o.dtype, "FORMAT", CMD_DTYPE_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
@@ -365,7 +390,9 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
 		" those of the framework's operators. A kernel's operator is the one of the profiler's id where that operator"
 		" is around the kernel's launch, on its thread and in time; else the innermost one around the launch (nesting);"
-		" else none. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
+		" else none. Of a graph it is the one around the call that made the kernel's node, where the profiler noted that (node). "
+		"Where the recording has sizes and no types (emit_nvtx), types and numbers of the ops are inferred; how, and of"
+		" how many, is said. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
 		" from its sizes and formats alone.",
 		"npusim trace ops workloads/ops/gb200-decode.csv\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"

@@ -271,6 +271,7 @@ static int make_ops(struct lowering *w)
 		o->rule = l->rule ? l->rule->name : "none";
 		o->name = o->fn = "";
 		o->layer = o->routed_by = -1;
+		o->types = l->main->op ? l->main->op->types : NULL;
 		o->first_launch = next;
 		o->n_launches = l->n_launches;
 		next += l->n_launches;

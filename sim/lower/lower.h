@@ -39,12 +39,18 @@ enum lower_type {
 	LOWER_TYPES
 };
 
+/* "kernel"; of LOWER_TYPE_NONE "unknown". */
+const char *lower_type_name(enum lower_type how);
+
 struct lower_stats {
 	uint64_t launches, kernels, ops;
 	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
 	uint64_t inferred_tensors;
 	uint64_t types[LOWER_TYPES]; /* tensors of ops by how their type is known; all 0 where every type is recorded */
 };
+
+/* `name` is what trace.dtype may be, or an error with those that are. */
+int lower_types_check(const char *name, struct err *e);
 
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
                 struct err *e);

@@ -335,6 +335,11 @@ static void tell_numbers(struct types *t, uint32_t at)
 
 /* --- types --------------------------------------------------------------------------------------------------------- */
 
+static bool is_copy(const struct told *x)
+{
+	return strcmp(base_name(&x->op), "copy_") == 0 || strcmp(base_name(&x->op), "_copy_from") == 0;
+}
+
 /* A typed tensor of these sizes in a call around this one: most likely the same, as it lies there. */
 static void tell_by_call(struct told *x, uint32_t i)
 {
@@ -353,7 +358,8 @@ static void tell_by_call(struct told *x, uint32_t i)
 
 static void tell_by_calls(struct told *x)
 {
-	for (uint32_t i = 0; i < x->op.n_args; i++)
+	/* What a copy is into is made inside of the call. */
+	for (uint32_t i = is_copy(x); i < x->op.n_args; i++)
 		if (lacks(&x->args[i]))
 			tell_by_call(x, i);
 }
@@ -426,11 +432,6 @@ static enum dtype other_type(const struct types *t, const struct trace_arg *x, e
 		if (t->met[i].d != to && is_float[t->met[i].d])
 			return t->met[i].d;
 	return DT_NONE;
-}
-
-static bool is_copy(const struct told *x)
-{
-	return strcmp(base_name(&x->op), "copy_") == 0 || strcmp(base_name(&x->op), "_copy_from") == 0;
 }
 
 /* `copy_(to, from)` */
@@ -519,13 +520,24 @@ static void meet_all(struct types *t, const struct told *x)
 			meet(t, s->out[i].dtype, s->out[i].dims, s->out[i].ndims, s->out[i].elems, true);
 }
 
+/* Elements of an indexed read, whose result is not made before its positions are known. */
+static uint64_t rows_of(const struct shape *s)
+{
+	uint64_t n;
+
+	if (!s->n_in || s->in[0].ndims < 1 || !s->in[0].dims[0] ||
+	    __builtin_mul_overflow(s->s.elems, s->in[0].extent / s->in[0].dims[0], &n))
+		return 0;
+	return n;
+}
+
 /* What an op reads or writes that nobody before it made: the type of what it makes is the type of who reads that. */
 static void tell_by_behind(struct types *t, uint32_t at)
 {
 	struct told *x = &t->ops[at];
-	struct trace_arg result;
 	const struct shape *s;
 	enum dtype found = DT_NONE;
+	uint64_t elems;
 
 	if (!op_lacks(&x->op))
 		return;
@@ -537,15 +549,13 @@ static void tell_by_behind(struct types *t, uint32_t at)
 	for (uint32_t i = 0; i < x->op.n_args; i++)
 		if (x->how[i] == LOWER_TYPES)
 			x->args[i].dtype = "", x->how[i] = LOWER_TYPE_NONE;
-	if (!s || !s->n_out || s->out[0].ndims < 0)
+	if (!s || !(elems = s->open_index ? rows_of(s) : s->n_out ? s->out[0].elems : 0))
 		return;
-	result = (struct trace_arg){ .ndims = s->out[0].ndims };
-	memcpy(result.dims, s->out[0].dims, sizeof result.dims);
 	for (uint32_t i = at + 1; i < t->n && i <= at + BEHIND && found == DT_NONE; i++)
 		for (uint32_t k = 0; k < t->ops[i].op.n_args && found == DT_NONE; k++) {
 			const struct trace_arg *y = &t->ops[i].args[k];
 
-			if (sized(y) && elems_of(y) == elems_of(&result))
+			if (sized(y) && elems_of(y) == elems)
 				found = dtype_from_framework(y->dtype);
 			if (x->k.bytes && dtype_bits(found) != 8 * x->k.bytes)
 				found = DT_NONE;
@@ -626,6 +636,43 @@ static void tell_all(struct types *t)
 				set_type(&t->ops[i], k, t->assumed, LOWER_TYPE_ASSUMED);
 }
 
+/* The least sure of an op's types stands for it; a list that the kernel's name alone tells of is not counted. */
+static void count(struct told *x, struct lower_stats *st)
+{
+	static const enum lower_type doubt[] = { LOWER_TYPE_NONE, LOWER_TYPE_ASSUMED, LOWER_TYPE_NEIGHBOUR,
+		                                 LOWER_TYPE_KERNEL, LOWER_TYPE_OP };
+	uint64_t of[LOWER_TYPES] = { 0 };
+
+	for (uint32_t i = 0; i < x->op.n_args; i++)
+		if (sized(&x->args[i]) && (x->args[i].list < 0 || *x->args[i].dtype))
+			of[x->how[i]]++;
+	for (int k = 0; k < LOWER_TYPES; k++)
+		st->types[k] += of[k];
+	for (size_t i = 0; i < sizeof doubt / sizeof *doubt && !x->op.types; i++)
+		x->op.types = of[doubt[i]] ? lower_type_name(doubt[i]) : NULL;
+}
+
+const char *lower_type_name(enum lower_type how)
+{
+	static const char *const names[LOWER_TYPES] = { "unknown", "recorded", "op", "kernel", "neighbour", "assumed" };
+
+	return names[how];
+}
+
+int lower_types_check(const char *name, struct err *e)
+{
+	struct str known = STR_INIT;
+
+	if (*dtype_to_framework(dtype_parse(name)))
+		return 0;
+	for (int d = DT_NONE + 1; d < DTYPES; d++)
+		if (*dtype_to_framework((enum dtype)d))
+			str_addf(&known, "%s%s", known.len ? ", " : "", dtype_name((enum dtype)d));
+	err_set(e, ERR_USAGE, "'%.40s' is no number format for option '--dtype': %s", name, str_c(&known));
+	str_free(&known);
+	return -1;
+}
+
 int lower_types(const struct trace *from, struct rules *r, struct arena *a, struct trace *to, struct lower_stats *st,
                 struct err *e)
 {
@@ -644,8 +691,6 @@ int lower_types(const struct trace *from, struct rules *r, struct arena *a, stru
 			to->launches[i].op = &t.ops[*slot_of(&t, to->launches[i].op) - 1].op;
 	}
 	for (uint32_t i = 0; i < t.n; i++)
-		for (uint32_t k = 0; k < t.ops[i].op.n_args; k++)
-			if (sized(&t.ops[i].args[k]) && t.ops[i].args[k].list < 0)
-				st->types[t.ops[i].how[k]]++;
+		count(&t.ops[i], st);
 	return 0;
 }
