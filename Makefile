@@ -39,7 +39,7 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
              capture_spool capture_import replay replay_file ops_csv format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
-LOWER = lower lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
+LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/lower/lower.h"
 #include "sim/ui/progress.h"
 #include "traces/read/format.h"
 #include "workloads/rules.h"
@@ -152,6 +153,21 @@ static struct tracedb *open_with_counters(const char *path, uint64_t context, st
 	return db;
 }
 
+static void take_part(const char *path, struct trace *t)
+{
+	struct lower_left left;
+
+	lower_part(t, &left);
+	if (left.launches && left.steps)
+		fprintf(stderr, "npusim: note: ops were recorded in '%.*s...' alone: %llu of %llu launches of '%s' are outside,"
+		        " and left out; '--range' takes another part\n", (int)left.base, left.steps,
+		        (unsigned long long)left.launches, (unsigned long long)(left.launches + t->n_launches), path);
+	else if (left.launches)
+		fprintf(stderr, "npusim: note: ops were recorded of a part alone: %llu of %llu launches of '%s' are before or"
+		        " behind it, and left out\n", (unsigned long long)left.launches,
+		        (unsigned long long)(left.launches + t->n_launches), path);
+}
+
 int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
                       struct cmd_trace *t, struct err *e)
 {
@@ -161,6 +177,8 @@ int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *rang
 	tracedb_free(db);
 	if (rc < 0)
 		cmd_trace_free(t);
+	else if (load == tracedb_load && !range)
+		take_part(path, &t->trace);
 	return rc;
 }
 

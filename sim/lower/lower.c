@@ -161,15 +161,6 @@ static int read_shapes(struct lowering *w)
 #define CASE_PREFIX "case|" /* annotations of a benchmark: case|KIND|SHAPE|REP */
 #define MAX_RANGES  1024    /* more annotations than that are not looked at for steps */
 
-static size_t base_len(const char *name)
-{
-	size_t n = strlen(name);
-
-	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
-		n--;
-	return n;
-}
-
 /* The commonest of the names that end in a number, without it; NULL when no two are alike. */
 static const char *common_base(const struct trace *t, size_t *base_n)
 {
@@ -178,13 +169,13 @@ static const char *common_base(const struct trace *t, size_t *base_n)
 
 	for (size_t i = 0; i < t->n_ranges; i++) {
 		const char *name = t->ranges[i].name;
-		size_t n = base_len(name);
+		size_t n = lower_base_len(name);
 		uint32_t same = 0;
 
 		if (name[n] == '\0' || (base && *base_n == n && strncmp(base, name, n) == 0))
 			continue;
 		for (size_t j = i; j < t->n_ranges; j++)
-			same += strncmp(t->ranges[j].name, name, n) == 0 && base_len(t->ranges[j].name) == n;
+			same += strncmp(t->ranges[j].name, name, n) == 0 && lower_base_len(t->ranges[j].name) == n;
 		if (same > most)
 			most = same, base = name, *base_n = n;
 	}
@@ -210,7 +201,7 @@ static size_t number_steps(struct lowering *w, const char *base, size_t n)
 			/* Unsigned: an annotation of a foreign file may begin further back than a time can say. */
 			if (r->dur_ns <= 0 || (uint64_t)at - (uint64_t)r->start_ns >= (uint64_t)r->dur_ns)
 				continue;
-			if (base ? strncmp(r->name, base, n) != 0 || base_len(r->name) != n
+			if (base ? strncmp(r->name, base, n) != 0 || lower_base_len(r->name) != n
 			         : !str_prefix(r->name, CASE_PREFIX))
 				continue;
 			inside++;

@@ -52,6 +52,16 @@ struct lower_stats {
 /* `name` is what trace.dtype may be, or an error with those that are. */
 int lower_types_check(const char *name, struct err *e);
 
+/* Where a part of a trace has ops and what is around it has none, which is more than a little, the launches outside of the
+ * part go: outside of the numbered annotations with most time in ops, where there are such, else outside of the first and
+ * the last launch that has an op. For a trace that was loaded whole. */
+struct lower_left {
+	uint64_t launches; /* how many went; 0: all of it stands */
+	const char *steps; /* the annotations: `base` characters and a number; NULL: none */
+	size_t base;
+};
+void lower_part(struct trace *t, struct lower_left *left);
+
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
                 struct err *e);
 /* Checks the stream's invariants (operands in range, deps backwards, live ranges disjoint, launches used once). */

@@ -6,6 +6,8 @@
 #ifndef NPUSIM_SIM_LOWER_LOWER_INT_H
 #define NPUSIM_SIM_LOWER_LOWER_INT_H
 
+#include <string.h>
+
 #include "sim/lower/lower.h"
 #include "workloads/listed.h"
 #include "workloads/shape.h"
@@ -108,6 +110,16 @@ static inline bool lower_ends_part(const struct op *o)
 static inline int lower_nomem(struct lowering *w)
 {
 	return err_set(w->e, ERR_NOMEM, "out of memory while lowering");
+}
+
+/* Characters of a name before the number at its end. */
+static inline size_t lower_base_len(const char *name)
+{
+	size_t n = strlen(name);
+
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return n;
 }
 
 /* lower_types.c: `to` is `from` with what is known of types and numbers that the recording does not say. */
