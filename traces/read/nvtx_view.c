@@ -150,7 +150,7 @@ static bool reshape(const struct nvtx_view *v, struct trace_arg *x)
 			run = times(run, v->dims[--d]);
 		if (run == 1)
 			continue;
-		while (to >= 0 && done < run) {
+		while (to >= 0 && (done < run || x->dims[to] == 1)) { /* as PyTorch has it for dims of 1 */
 			x->strides[to] = times(done, step);
 			done = times(done, x->dims[to--]);
 		}
