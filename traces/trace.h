@@ -45,7 +45,8 @@ struct trace_op {
 	int64_t sequence; /* autograd's number, shared by an op and its backward; -1: none */
 	uint32_t n_args;
 	const struct trace_arg *args;
-	const char *types; /* how the least sure of its arguments' types is known (sim/lower/lower.h); NULL: as recorded */
+	const char
+		*types; /* how the least sure of its arguments' types is known (sim/lower/lower.h); NULL: as recorded */
 };
 
 struct trace_launch {

@@ -159,13 +159,16 @@ static void take_part(const char *path, struct trace *t)
 
 	lower_part(t, &left);
 	if (left.launches && left.steps)
-		fprintf(stderr, "npusim: note: ops were recorded in '%.*s...' alone: %llu of %llu launches of '%s' are outside,"
-		        " and left out; '--range' takes another part\n", (int)left.base, left.steps,
-		        (unsigned long long)left.launches, (unsigned long long)(left.launches + t->n_launches), path);
-	else if (left.launches)
-		fprintf(stderr, "npusim: note: ops were recorded of a part alone: %llu of %llu launches of '%s' are before or"
-		        " behind it, and left out\n", (unsigned long long)left.launches,
+		fprintf(stderr,
+		        "npusim: note: ops were recorded in '%.*s...' alone: %llu of %llu launches of '%s' are outside,"
+		        " and left out; '--range' takes another part\n",
+		        (int)left.base, left.steps, (unsigned long long)left.launches,
 		        (unsigned long long)(left.launches + t->n_launches), path);
+	else if (left.launches)
+		fprintf(stderr,
+		        "npusim: note: ops were recorded of a part alone: %llu of %llu launches of '%s' are before or"
+		        " behind it, and left out\n",
+		        (unsigned long long)left.launches, (unsigned long long)(left.launches + t->n_launches), path);
 }
 
 int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,

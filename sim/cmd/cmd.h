@@ -109,7 +109,7 @@ void cmd_print_more(size_t shown, size_t all, struct str *out);
 #define CMD_DTYPE_HELP \
 	"number format of tensors whose type neither the recording nor a kernel's name nor an op beside them tells: bf16," \
 	" fp16, fp32, ...; by default their ops are opaque"
-#define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
+#define CMD_FORMAT_HELP "how to print: table (default), csv or json"
 
 /* Units as people read them; doubles are made at the edge only. */
 static inline double cmd_us(int64_t ns)

@@ -339,8 +339,7 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	bool table;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 ||
-	    (o->dtype && lower_types_check(o->dtype, e) < 0) ||
+	if (cmd_format(o->format, &f, e) < 0 || (o->dtype && lower_types_check(o->dtype, e) < 0) ||
 	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0)
 		goto out;
 	t.trace.dtype = o->dtype;

@@ -30,7 +30,8 @@ static uint64_t op_ns_of(const struct trace *t, const char *name, size_t n)
 
 	for (size_t i = 0; i < t->n_ranges; i++)
 		for (size_t k = 0; k < t->n_launches && is_step(&t->ranges[i], name, n); k++)
-			if (t->launches[k].op && t->launches[k].dur_ns > 0 && inside(&t->ranges[i], moment(&t->launches[k])))
+			if (t->launches[k].op && t->launches[k].dur_ns > 0 &&
+			    inside(&t->ranges[i], moment(&t->launches[k])))
 				sum += (uint64_t)t->launches[k].dur_ns;
 	return sum;
 }

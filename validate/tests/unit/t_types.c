@@ -30,7 +30,8 @@ TEST(names_of_kernels_tell_formats)
 		{ "nvjet_sm90_", DT_NONE, DT_NONE, false },
 		{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_32x6_tn", DT_BF16, DT_BF16, false },
 		{ "ampere_sgemm_32x32_sliced1x4_tn", DT_FP32, DT_FP32, false },
-		{ "void gemv2T_kernel_val<int, int, __half, __half, __half, float, 128>(float)", DT_FP16, DT_FP16, false },
+		{ "void gemv2T_kernel_val<int, int, __half, __half, __half, float, 128>(float)", DT_FP16, DT_FP16,
+		  false },
 		{ "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(x)", DT_FP32, DT_FP32, false },
 		{ "_ZN7cutlass13device_kernelINS_4gemmIN7cutlass10bfloat16_tE", DT_BF16, DT_BF16, false },
 		{ "void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>, "
@@ -45,8 +46,8 @@ TEST(names_of_kernels_tell_formats)
 		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<c10::BFloat16, at::native::ArgMaxOps<float>, "
 		  "unsigned int, long, 4, 4> >(x)",
 		  DT_BF16, DT_INT64, false },
-		{ "void (anonymous namespace)::softmax_warp_forward<c10::Half, float, float, 10, false, false>(x)", DT_FP16,
-		  DT_FP32, false },
+		{ "void (anonymous namespace)::softmax_warp_forward<c10::Half, float, float, 10, false, false>(x)",
+		  DT_FP16, DT_FP32, false },
 		{ "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35", DT_NONE, DT_NONE, false },
 		{ "", DT_NONE, DT_NONE, false },
 		{ "lambda(", DT_NONE, DT_NONE, false },
@@ -58,7 +59,8 @@ TEST(names_of_kernels_tell_formats)
 		const struct kernel_type k = kernel_type(known[i].name);
 
 		if (k.in[0] != known[i].in || k.out != known[i].out || k.casts != known[i].casts)
-			test_fail(__FILE__, __LINE__, "%s: %s -> %s", known[i].name, dtype_name(k.in[0]), dtype_name(k.out));
+			test_fail(__FILE__, __LINE__, "%s: %s -> %s", known[i].name, dtype_name(k.in[0]),
+			          dtype_name(k.out));
 	}
 	CHECK_U64(kernel_type("CatArrayBatchedCopy<OpaqueType<2u>, unsigned int, 4, 64, 64>").bytes, 2);
 	CHECK(kernel_type("elementwise_kernel<where::{lambda(bool, float, float)#1}>").in[1] == DT_FP32);
@@ -66,7 +68,11 @@ TEST(names_of_kernels_tell_formats)
 
 /* --- views ------------------------------------------------------------------------------------------------------- */
 
-#define DIMS(...) (const int64_t[TRACE_MAX_DIMS]){ __VA_ARGS__ }
+#define DIMS(...) \
+	(const int64_t[TRACE_MAX_DIMS]) \
+	{ \
+		__VA_ARGS__ \
+	}
 
 static void lies(const char *op, int32_t n_from, const int64_t *dims, const int64_t *strides, int32_t n_to,
                  const int64_t *size, const int64_t *expected)
@@ -160,8 +166,8 @@ static void twins(const struct low *a, const struct low *b, bool strides)
 		if (x->kind != y->kind || (x->dtype != y->dtype && x->kind != OP_HOST_SYNC) || v.flops != w.flops ||
 		    (x->out_dtype != y->out_dtype && x->kind != OP_HOST_SYNC) ||
 		    (strides && (v.read_bytes != w.read_bytes || v.write_bytes != w.write_bytes)))
-			test_fail(__FILE__, __LINE__, "op %zu: %s %s and %s %s", i, x->name, dtype_name(x->dtype), y->name,
-			          dtype_name(y->dtype));
+			test_fail(__FILE__, __LINE__, "op %zu: %s %s and %s %s", i, x->name, dtype_name(x->dtype),
+			          y->name, dtype_name(y->dtype));
 		bytes[0] += v.read_bytes + v.write_bytes;
 		bytes[1] += w.read_bytes + w.write_bytes;
 	}
@@ -269,7 +275,8 @@ TEST(an_assumed_type_is_for_what_nothing_tells)
 	struct mk m;
 
 	mk_open(&m);
-	mk_kernel(&m, name, "aten::_cudnn_attention_forward", "bf16[1,4,1,64] bf16[1,4,9,64] bf16[1,4,9,64] - - - - - - - - -");
+	mk_kernel(&m, name, "aten::_cudnn_attention_forward",
+	          "bf16[1,4,1,64] bf16[1,4,9,64] bf16[1,4,9,64] - - - - - - - - -");
 	args = (struct trace_arg *)m.t.launches[0].op->args;
 	for (int i = 0; i < 3; i++)
 		args[i].dtype = "";
@@ -341,31 +348,33 @@ static void to_nsys(sqlite3 *h, const struct capture_record *r)
 		SAY(h, "insert into StringIds values(?, ?)", r->text, v[NAME_ID]);
 		break;
 	case SPOOL_DEVICE:
-		SAY(h, "insert into TARGET_INFO_GPU(id, computeMajor, computeMinor, smCount, totalMemory, name)"
-		       " values(?, ?, ?, ?, ?, ?)",
+		SAY(h,
+		    "insert into TARGET_INFO_GPU(id, computeMajor, computeMinor, smCount, totalMemory, name)"
+		    " values(?, ?, ?, ?, ?, ?)",
 		    r->text, v[DEVICE_ID], v[DEVICE_MAJOR], v[DEVICE_MINOR], v[DEVICE_SMS], v[DEVICE_MEMORY]);
 		break;
 	case SPOOL_KERNEL:
-		SAY(h, "insert into CUPTI_ACTIVITY_KIND_KERNEL values(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?,"
-		       " ?, ?, ?, ?, ?, ?, ?)",
-		    NULL, v[ACT_START], v[ACT_END], v[ACT_DEVICE], v[ACT_CONTEXT], v[ACT_STREAM], v[ACT_CORRELATION], PID,
-		    v[ACT_GRAPH], v[ACT_NODE], v[ACT_NAME], v[KERNEL_GRID], v[KERNEL_GRID + 1], v[KERNEL_GRID + 2],
+		SAY(h,
+		    "insert into CUPTI_ACTIVITY_KIND_KERNEL values(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?,"
+		    " ?, ?, ?, ?, ?, ?, ?)",
+		    NULL, v[ACT_START], v[ACT_END], v[ACT_DEVICE], v[ACT_CONTEXT], v[ACT_STREAM], v[ACT_CORRELATION],
+		    PID, v[ACT_GRAPH], v[ACT_NODE], v[ACT_NAME], v[KERNEL_GRID], v[KERNEL_GRID + 1], v[KERNEL_GRID + 2],
 		    v[KERNEL_BLOCK], v[KERNEL_BLOCK + 1], v[KERNEL_BLOCK + 2], v[KERNEL_CLUSTER], v[KERNEL_CLUSTER + 1],
 		    v[KERNEL_CLUSTER + 2], v[KERNEL_REGISTERS], v[KERNEL_STATIC], v[KERNEL_DYNAMIC], v[KERNEL_LOCAL]);
 		break;
 	case SPOOL_COPY:
-		SAY(h, "insert into CUPTI_ACTIVITY_KIND_MEMCPY values(?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)", NULL,
-		    v[ACT_START], v[ACT_END], v[ACT_DEVICE], v[ACT_CONTEXT], v[ACT_STREAM], v[ACT_CORRELATION], PID,
-		    v[ACT_NODE], v[COPY_BYTES], v[COPY_DIR], v[COPY_FROM] - 1, v[COPY_TO] - 1);
+		SAY(h, "insert into CUPTI_ACTIVITY_KIND_MEMCPY values(?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)",
+		    NULL, v[ACT_START], v[ACT_END], v[ACT_DEVICE], v[ACT_CONTEXT], v[ACT_STREAM], v[ACT_CORRELATION],
+		    PID, v[ACT_NODE], v[COPY_BYTES], v[COPY_DIR], v[COPY_FROM] - 1, v[COPY_TO] - 1);
 		break;
 	case SPOOL_CALL:
-		SAY(h, "insert into CUPTI_ACTIVITY_KIND_RUNTIME values(?, ?, 1, ?, ?, ?)", NULL, v[CALL_START], v[CALL_END],
-		    PID | v[CALL_THREAD], v[CALL_CORRELATION], v[CALL_NAME]);
+		SAY(h, "insert into CUPTI_ACTIVITY_KIND_RUNTIME values(?, ?, 1, ?, ?, ?)", NULL, v[CALL_START],
+		    v[CALL_END], PID | v[CALL_THREAD], v[CALL_CORRELATION], v[CALL_NAME]);
 		break;
 	case SPOOL_MARK:
 		if (v[MARK_EDGE] == EDGE_BEGIN)
-			SAY(h, "insert into mark(id, start, tid, name) values(?, ?, ?, ?)", NULL, v[MARK_ID], v[MARK_TIME],
-			    PID | v[MARK_THREAD], v[MARK_NAME]);
+			SAY(h, "insert into mark(id, start, tid, name) values(?, ?, ?, ?)", NULL, v[MARK_ID],
+			    v[MARK_TIME], PID | v[MARK_THREAD], v[MARK_NAME]);
 		else
 			SAY(h, "update mark set end = ?2 where id = ?1", NULL, v[MARK_ID], v[MARK_TIME]);
 		break;
