@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat inputs out_json yaml yaml_json json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
-WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
+WORKLOADS = dtype kernel_type quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -35,11 +35,11 @@ MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak ma
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
-TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_op \
+TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_view nvtx_op \
              capture_spool capture_import replay replay_file ops_csv format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
-LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
+LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
@@ -52,7 +52,7 @@ ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sampl
 SERVE = arrive arrive_make sched cost steps latency
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
 API = api api_machine api_work api_eval api_limits
 UI = screen out outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
@@ -73,7 +73,7 @@ CLI = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite workload program \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower types align build attend step scale rewrite workload program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
@@ -511,7 +511,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' 'datadir=$${prefix}/share/npusim' '' \
 	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
 	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
-SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
+SHARED = configs traces/capture/torch_ops.py traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1

@@ -62,6 +62,14 @@ enum dtype dtype_from_framework(const char *name)
 	return DT_NONE;
 }
 
+const char *dtype_to_framework(enum dtype d)
+{
+	for (size_t i = 0; i < sizeof framework / sizeof *framework; i++)
+		if (framework[i].d == d && strcmp(framework[i].prefix, "c10::Float8") != 0)
+			return framework[i].prefix;
+	return d == DT_FP8 ? "c10::Float8_e4m3fn" : "";
+}
+
 enum dtype dtype_accumulates(enum dtype d)
 {
 	switch (d) {

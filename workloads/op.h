@@ -111,7 +111,8 @@ struct op {
 	uint64_t measured_ns;                /* sum over its launches */
 	uint64_t measured_fj, measured_khz;  /* of a row of a table of ops; 0: not told */
 	uint64_t opaque_bytes, opaque_flops; /* OP_OPAQUE with counters; 0 when none */
-	bool listed;                         /* a row of a table of ops: measured_ns 0 is a row that says no time */
+	const char *types; /* how the formats of its tensors are known (sim/lower/lower.h); NULL: recorded */
+	bool listed;       /* a row of a table of ops: measured_ns 0 is a row that says no time */
 };
 
 /* A router: top-k over `experts`, `top` picked each step; in a trace the picks' identity is unknown. */

@@ -51,9 +51,12 @@ bool rd_int(const struct reading *r, int32_t pos, int64_t *v)
 {
 	const char *p = rd_scalar(r, pos);
 	char *end;
+	long long n;
 
 	p += *p == '[';
-	*v = strtoll(p, &end, 10);
+	n = strtoll(p, &end, 10);
+	if (end != p)
+		*v = n; /* else what the caller takes without */
 	return end != p;
 }
 

@@ -326,6 +326,7 @@ int rd_index(struct reading *r)
 {
 	struct shape_io *table = rd_in(r, rd_nth(r, 0), SHAPE_ROWS), *index;
 	struct trace_arg none = { .dtype = "long int", .scalar = "", .ndims = 0, .list = -1 };
+	const struct trace_arg *given = rd_nth(r, 1);
 	uint64_t row;
 
 	if (!table)
@@ -336,7 +337,13 @@ int rd_index(struct reading *r)
 		return -1;
 	index->ndims = -1;
 	row = table->elems / table->dims[0];
-	if (strstr(r->l->name, "vectorized_gather"))
+	if (given && rd_nth(r, 2) == NULL && given->ndims > 0) { /* one list, which this trace shows */
+		r->s->s.elems = 1;
+		for (int32_t i = 0; i < given->ndims; i++)
+			if (given->dims[i] < 0 ||
+			    rd_mul(r, r->s->s.elems, (uint64_t)given->dims[i], &r->s->s.elems) < 0)
+				return rd_refuse(r, "a dim is negative");
+	} else if (strstr(r->l->name, "vectorized_gather"))
 		r->s->s.elems = r->l->grid[0];
 	else
 		r->s->s.elems = r->l->grid[0] * UINT64_C(512) / (row ? row : 1);

@@ -122,6 +122,23 @@ static void show_bytes(void *arg, uint64_t done, uint64_t total)
 	progress_set(*p, done);
 }
 
+static void note_left(const char *path, const struct measured *m)
+{
+	const struct lower_left *left = &m->left;
+	const unsigned long long out = left->launches, all = out + m->trace.n_launches;
+
+	if (out && left->steps)
+		fprintf(stderr,
+		        "npusim: note: ops were recorded in '%.*s...' alone: %llu of %llu launches of '%s' are outside,"
+		        " and left out; '--range' takes another part\n",
+		        (int)left->base, left->steps, out, all, path);
+	else if (out)
+		fprintf(stderr,
+		        "npusim: note: ops were recorded of a part alone: %llu of %llu launches of '%s' are before or"
+		        " behind it, and left out\n",
+		        out, all, path);
+}
+
 /* --- workloads --------------------------------------------------------------------------------------------- */
 
 struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workload_spec *s, enum workload_asker by)
@@ -153,6 +170,8 @@ int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m
 	const int rc = workload_read(s, &by, w, e);
 
 	progress_free(p);
+	if (rc == 0)
+		note_left(s->trace, &w->in);
 	return rc;
 }
 
@@ -166,6 +185,8 @@ int cmd_measured(struct measured_from from, struct measured *m, struct err *e)
 	from.arg = &p;
 	rc = measured_load(&from, m, e);
 	progress_free(p);
+	if (rc == 0)
+		note_left(from.path, m);
 	return rc;
 }
 

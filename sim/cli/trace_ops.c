@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/report/run.h"
+#include "sim/report/types_out.h"
 #include "workloads/work.h"
 
 struct options {
@@ -70,7 +71,7 @@ static double covered(const struct lower_stats *st)
 
 /* --- how launches came to their framework ops ---------------------------------------------------------------- */
 
-static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting" };
+static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting", "node" };
 
 static void count_links(const struct op_stream *s, uint64_t kernels[TRACE_LINKS])
 {
@@ -94,6 +95,7 @@ static const char *link_of(const struct op_stream *s, const struct op *o)
 struct view {
 	struct workload w;
 	const struct op_stream *s;
+	bool types; /* of some are not recorded */
 	bool table; /* of ops, whose launches are the ops in order */
 	struct kind_sum sums[OP_KINDS];
 	int order[OP_KINDS], kinds;
@@ -173,6 +175,8 @@ static void op(struct doc *d, const void *of, size_t i)
 	doc_text(d, "rule", o->rule);
 	if (json) {
 		doc_text(d, "link", link_of(v->s, o));
+		if (o->types)
+			doc_text(d, "types", o->types);
 		doc_int(d, "launches", o->n_launches);
 	}
 	doc_ns(d, "us", 3, o->measured_ns);
@@ -184,6 +188,29 @@ static void op(struct doc *d, const void *of, size_t i)
 	deps(d, v->s, o);
 	if (!json)
 		doc_text(d, "link", link_of(v->s, o));
+	if (!json && v->types)
+		doc_text(d, "types", o->types ? o->types : "recorded");
+}
+
+static bool any_types(const struct op_stream *s)
+{
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (s->ops[i].types)
+			return true;
+	return false;
+}
+
+static void types(struct doc *d, const struct lower_stats *st)
+{
+	struct str text = STR_INIT;
+
+	types_out_text(st, &text);
+	if (d->format == OUT_JSON)
+		types_out_json(st, &d->json);
+	else if (text.len)
+		doc_say(d, "types %s\n", str_c(&text));
+	d->to->failed |= text.failed;
+	str_free(&text);
 }
 
 static void head(struct doc *d, const struct view *v)
@@ -216,8 +243,12 @@ static void head(struct doc *d, const struct view *v)
 	        cmd_us((int64_t)st->opaque_ns));
 	doc_say(d,
 	        "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
-	        " by nesting, %" PRIu64 " of no operator\n",
+	        " by nesting, %" PRIu64 " of no operator",
 	        links[TRACE_LINK_ID], links[TRACE_LINK_NESTING], links[TRACE_LINK_NONE]);
+	if (links[TRACE_LINK_NODE])
+		doc_say(d, "; %" PRIu64 " by the node of their graph", links[TRACE_LINK_NODE]);
+	doc_say(d, "\n");
+	types(d, st);
 	doc_say(d, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", v->s->n_tensors, st->inferred_tensors,
 	        v->s->n_routes);
 }
@@ -269,8 +300,11 @@ static int ops(void *options, const struct opt_list *args, struct doc *d, struct
 	asked->trace = args->v[0];
 	if (!asked->model && (asked->batch || asked->context))
 		return err_set(e, ERR_USAGE, "options '--batch' and '--context' are of the model that ran (-m MODEL)");
+	if (workload_values(asked, WORKLOAD_RUN, e) < 0)
+		return -1;
 	if ((rc = cmd_workload_read(asked, NULL, &v.w, e)) == 0) {
 		v.table = ops_listed_all(v.s);
+		v.types = any_types(v.s);
 		sum_kinds(v.s, v.w.in.counters ? &v.w.counted : NULL, v.sums);
 		v.kinds = order_kinds(v.sums, v.order);
 		print(d, &v, o->all);
@@ -294,6 +328,8 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "context", OPT_COUNT, &o.asked.context, "TOKENS",
 		  "with -m: the tokens in the cache; by default as the kernels' grids say, or attention's time" },
 		{ 0, "rules", OPT_READ, &o.asked.rules, "FILE", CMD_RULES_HELP },
+		{ 0, "dtype", OPT_TEXT, &o.asked.dtype, workload_rows[WORKLOAD_KEY_DTYPE].arg,
+		  workload_rows[WORKLOAD_KEY_DTYPE].help },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
@@ -305,7 +341,9 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
 		" those of the framework's operators. A kernel's operator is the one of the profiler's id where that operator"
 		" is around the kernel's launch, on its thread and in time; else the innermost one around the launch (nesting);"
-		" else none. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
+		" else none. Of a graph it is the one around the call that made the kernel's node, where the profiler noted that (node). "
+		"Where the recording has sizes and no types (emit_nvtx), types and numbers of the ops are inferred; how, and of"
+		" how many, is said. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
 		" from its sizes and formats alone.",
 		"npusim trace ops workloads/ops/gb200-decode.csv\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"

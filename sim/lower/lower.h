@@ -28,11 +28,39 @@
 #include "workloads/op.h"
 #include "workloads/rules.h"
 
+/* How the type of an op's tensor is known (sim/lower/lower_types.c), the surest first behind none. */
+enum lower_type {
+	LOWER_TYPE_NONE,
+	LOWER_TYPE_RECORDED,
+	LOWER_TYPE_OP,        /* what the op takes: positions are int64 */
+	LOWER_TYPE_KERNEL,    /* the kernel's name */
+	LOWER_TYPE_NEIGHBOUR, /* an op beside it */
+	LOWER_TYPE_ASSUMED,   /* trace.dtype */
+	LOWER_TYPES
+};
+
+/* "kernel"; of LOWER_TYPE_NONE "unknown". */
+const char *lower_type_name(enum lower_type how);
+
 struct lower_stats {
 	uint64_t launches, kernels, ops;
 	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
 	uint64_t inferred_tensors;
+	uint64_t types[LOWER_TYPES]; /* tensors of ops by how their type is known; all 0 where every type is recorded */
 };
+
+/* `name` is what trace.dtype may be, or an error with those that are. */
+int lower_types_check(const char *name, struct err *e);
+
+/* Where a part of a trace has ops and what is around it has none, which is more than a little, the launches outside of the
+ * part go: outside of the numbered annotations with most time in ops, where there are such, else outside of the first and
+ * the last launch that has an op. For a trace that was loaded whole. */
+struct lower_left {
+	uint64_t launches; /* how many went; 0: all of it stands */
+	const char *steps; /* the annotations: `base` characters and a number; NULL: none */
+	size_t base;
+};
+void lower_part(struct trace *t, struct lower_left *left);
 
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
                 struct err *e);

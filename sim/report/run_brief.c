@@ -7,6 +7,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/report/run_verdict.h"
+#include "sim/report/types_out.h"
 #include "sim/ui/screen.h"
 #include "workloads/known.h"
 
@@ -102,6 +103,11 @@ static void facts(const struct run_report *r, struct str *out)
 	if (t.len)
 		said(out, "aligned", str_c(&t));
 	rewritten(r, out);
+	str_clear(&t);
+	if (r->lowered)
+		types_out_text(r->lowered, &t);
+	if (t.len)
+		said(out, "types", str_c(&t));
 	str_clear(&t);
 	if (r->verdict)
 		run_verdict_classes(r->verdict, &t);

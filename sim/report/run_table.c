@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/report/figure_out.h"
 #include "sim/report/run_verdict.h"
+#include "sim/report/types_out.h"
 #include "workloads/known.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
@@ -38,6 +39,18 @@ static void interval(const struct run_report *r, struct str *out)
 	str_free(&s);
 }
 
+static void types(const struct run_report *r, struct str *out)
+{
+	struct str s = STR_INIT;
+
+	if (r->lowered)
+		types_out_text(r->lowered, &s);
+	if (s.len)
+		str_addf(out, "types      %s\n", str_c(&s));
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
 static void head(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
@@ -62,6 +75,7 @@ static void head(const struct run_report *r, struct str *out)
 		                                                      : "range ",
 		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
 		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	types(r, out);
 	run_align_table(r, out);
 	run_rewrite_table(r, out);
 	if (ops_listed_all(r->stream))
