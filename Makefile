@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile pool
-WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
+WORKLOADS = dtype experts quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -28,7 +28,7 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) npu_power core core_explain cp
-GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
+GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_grouped gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
 MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped

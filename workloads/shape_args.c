@@ -111,8 +111,8 @@ static int measure(struct reading *r, struct shape_io *io)
 	return 0;
 }
 
-/* Frameworks store two 4-bit values in an element ("Float4_e2m1fn_x2") and count elements: here dims and strides count
- * values. The two are neighbours along the dim of stride 1, the last where strides are not known. */
+/* Frameworks store two 4-bit values in an element ("Float4_e2m1fn_x2"), or the parts of a complex number, and count
+ * elements: here dims and strides count values. The two are neighbours along the dim of stride 1, the last where strides are not known. */
 static void unpack(struct shape_io *io)
 {
 	int32_t inner = io->ndims - 1;
@@ -134,7 +134,7 @@ static bool two_an_element(const char *dtype)
 {
 	const size_t n = strlen(dtype);
 
-	return n > 3 && strcmp(dtype + n - 3, "_x2") == 0;
+	return (n > 3 && strcmp(dtype + n - 3, "_x2") == 0) || strncmp(dtype, "c10::complex<", 13) == 0;
 }
 
 struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_use use)

@@ -42,11 +42,11 @@ enum dtype rd_promote(enum dtype a, enum dtype b);
 bool rd_name_is(const struct reading *r, const char *const *names); /* NULL-terminated */
 
 /* The readers themselves, which shape.c has in a table: shape_product.c, */
-shape_reader rd_product, rd_attention, rd_convolution;
+shape_reader rd_product, rd_grouped, rd_attention, rd_convolution;
 /* shape_rows.c, */
 shape_reader rd_softmax, rd_norm, rd_norm_out, rd_add_norm, rd_reduce, rd_elementwise, rd_out_first, rd_fused, rd_rope;
 /* shape_move.c */
 shape_reader rd_copy, rd_fill, rd_arange, rd_concat, rd_gather, rd_index, rd_scatter, rd_topk, rd_sort, rd_scan,
-	rd_nonzero, rd_memcpy, rd_memset, rd_cache_write, rd_collective;
+	rd_nonzero, rd_histogram, rd_memcpy, rd_memset, rd_cache_write, rd_collective;
 
 #endif

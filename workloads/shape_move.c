@@ -220,7 +220,7 @@ int rd_concat(struct reading *r)
 	bool stack = strcmp(r->name, "stack") == 0, guess;
 	enum dtype from_kernel = concat_dtype(r->l->name, &guess);
 	uint64_t dims[TRACE_MAX_DIMS], along = 0;
-	const struct shape_io *first = NULL;
+	const struct shape_io *first = NULL, *largest = NULL;
 	int64_t dim = 0;
 	uint32_t axis = 0;
 	int32_t nd;
@@ -252,6 +252,8 @@ int rd_concat(struct reading *r)
 				return rd_refuse(r, "a concat's members do not fit together");
 		if (along > SHAPE_MAX_ELEMS)
 			return rd_refuse(r, "a tensor has more than 2^48 elements");
+		if (!largest || io->elems > largest->elems)
+			largest = io;
 		along += stack ? 1 : io->dims[axis];
 	}
 	if (!first)
@@ -264,6 +266,8 @@ int rd_concat(struct reading *r)
 	if (!stack && r->s->n_in > 1 && first->ndims >= 3 && first->dims[axis] > along - first->dims[axis])
 		r->s->in[0].use = SHAPE_GROWS;
 	r->s->s.arity = r->s->n_in;
+	r->s->s.strided = !largest->dense;
+	r->s->strided_said = true;
 	if (!rd_out(r, first->dtype, dims, nd))
 		return -1;
 	r->s->out[0].dtype_guess = first->dtype_guess;
@@ -392,6 +396,25 @@ int rd_scatter(struct reading *r)
 		self->elems = cap; /* the result is a copy first */
 	r->s->s.elems = n;
 	return 0;
+}
+
+/* Counts of values: histc(x, bins, ...), bincount(x, weights, minlength). Of the latter the least that it may give. */
+int rd_histogram(struct reading *r)
+{
+	const bool counts = strcmp(r->name, "bincount") == 0;
+	struct shape_io *x = rd_in(r, rd_nth(r, 0), SHAPE_DATA);
+	uint64_t dims[1];
+	int64_t bins = 0;
+
+	if (!x)
+		return -1;
+	if (!rd_int(r, counts ? 2 : 1, &bins) && !counts)
+		bins = 100; /* the framework's */
+	if (bins < 0)
+		return rd_refuse(r, "a histogram of fewer than no bins");
+	dims[0] = bins ? (uint64_t)bins : 1;
+	r->s->s.elems = x->elems;
+	return rd_out(r, counts ? DT_INT64 : x->dtype, dims, 1) ? 0 : -1;
 }
 
 /* `reshape_and_cache(key, value, key_cache, value_cache, slots)`. */
