@@ -39,6 +39,9 @@ int rd_mul(struct reading *r, uint64_t a, uint64_t b, uint64_t *out);
 /* PyTorch's number of a dtype, as in a `dtype=` argument; DT_NONE when absent or unknown. */
 enum dtype rd_dtype_code(const struct reading *r, int32_t pos);
 enum dtype rd_promote(enum dtype a, enum dtype b);
+/* Sectors of `src` in which the 32 neighbours of `dst` lie that a warp writes; 0 where neighbours are neighbours, or one
+ * element for all. */
+uint32_t rd_apart(const struct shape_io *src, const struct shape_io *dst);
 bool rd_name_is(const struct reading *r, const char *const *names); /* NULL-terminated */
 
 /* The readers themselves, which shape.c has in a table: shape_product.c, */

@@ -49,18 +49,20 @@ static int copy_to(struct reading *r, const struct trace_arg *to)
 	return 0;
 }
 
-/* Sectors of `src` in which the 32 neighbours of `dst` lie that a warp writes; 0 where neighbours are neighbours. */
-static uint32_t apart(const struct shape_io *src, const struct shape_io *dst)
+uint32_t rd_apart(const struct shape_io *src, const struct shape_io *dst)
 {
-	uint64_t met[32], size = dtype_bits(src->dtype) / 8;
+	uint64_t met[32], size = dtype_bits(src->dtype) / 8, strides[TRACE_MAX_DIMS] = { 0 };
+	const int lead = dst->ndims - src->ndims; /* dims that `src` has not are broadcast, as those of 1 */
 	uint32_t n = 0;
 	bool together = true;
 
-	if (!src->strides_known || !dst->strides_known || src->ndims != dst->ndims || !size)
+	if (!src->strides_known || !dst->strides_known || src->ndims < 1 || lead < 0 || !size)
 		return 0;
+	for (int i = lead; i < dst->ndims; i++)
+		strides[i] = src->dims[i - lead] > 1 ? src->strides[i - lead] : 0;
 	for (int i = 0; i < dst->ndims; i++)
 		if (dst->dims[i] > 1 && dst->strides[i] == 1)
-			together = src->strides[i] <= 1;
+			together = strides[i] <= 1;
 	if (together)
 		return 0;
 	for (uint64_t e = 0; e < 32 && e < dst->elems; e++) {
@@ -69,7 +71,7 @@ static uint32_t apart(const struct shape_io *src, const struct shape_io *dst)
 
 		for (int i = 0; i < dst->ndims; i++)
 			if (dst->dims[i] > 1 && dst->strides[i])
-				at += e / dst->strides[i] % dst->dims[i] * src->strides[i];
+				at += e / dst->strides[i] % dst->dims[i] * strides[i];
 		at = at * size / SECTOR;
 		while (k < n && met[k] != at)
 			k++;
@@ -86,7 +88,7 @@ int rd_copy(struct reading *r)
 
 	if (!src || !to || copy_to(r, to) < 0)
 		return -1;
-	r->s->s.apart = apart(&r->s->in[0], &r->s->out[0]);
+	r->s->s.apart = rd_apart(&r->s->in[0], &r->s->out[0]);
 	r->s->s.elems = r->s->out[0].elems;
 	r->s->s.arity = 1;
 	return 0;

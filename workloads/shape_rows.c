@@ -281,6 +281,11 @@ int rd_elementwise(struct reading *r)
 	set_uses(r->s, out);
 	if (out->alias >= 0)
 		r->s->in[0].use = SHAPE_DATA;
+	for (uint32_t i = 0; i < r->s->n_in; i++) {
+		const uint32_t n = rd_apart(&r->s->in[i], out);
+
+		r->s->s.apart = n > r->s->s.apart ? n : r->s->s.apart;
+	}
 	r->s->s.elems = out->elems;
 	r->s->dtype = common;
 	return 0;

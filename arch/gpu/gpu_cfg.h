@@ -45,7 +45,7 @@ struct gpu_mma_cfg {
 	uint64_t store_rate;
 };
 struct gpu_grouped_cfg {
-	ps_t setup, tile, step;
+	ps_t setup, tile, same, sharer;
 };
 struct gpu_flash_cfg {
 	ps_t setup;
