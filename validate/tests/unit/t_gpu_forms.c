@@ -497,7 +497,7 @@ TEST(a_grouped_product_walks_over_the_tiles_of_all_groups)
 	CHECK(other > one + PS_US);
 	one = experts(&b, 66, 64, 128, 2048);
 	other = experts(&b, 66, 180, 128, 2048);
-	CHECK(other > one + 5 * PS_US);
+	CHECK(other > one + 2 * PS_US);
 	machine_conf_free(b.conf);
 }
 
