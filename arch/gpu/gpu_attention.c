@@ -81,16 +81,20 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
-	uint64_t values = over_latent(l) ? 0 : s->v_dim ? s->v_dim : s->head_dim;
-	uint64_t bytes = l->kernel.tile_k * (s->head_dim + values) * dtype_bits(l->op->dtype) / 8;
+	uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
+	uint64_t values = over_latent(l) ? 0 : s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims;
+	uint64_t bytes = l->kernel.tile_k * (dims + values) * dtype_bits(l->op->dtype) / 8;
 	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
-	ps_t tile, setup = p->setup + p->setup_dim * s->head_dim / 128;
+	ps_t tile, setup = p->setup + p->setup_dim * dims / 128;
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	if (l->kernel.asynchronous)
 		tile = over_latent(l) ? latent_tile(g, l) : warps_tile(g, l, mates);
 	else
 		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
+	/* Values for which shared memory has no room beside the keys come when those are done with. */
+	if (l->kernel.tile_d && bytes > l->at->smem_dynamic + l->at->smem_static)
+		tile += gpu_step(g, &l->mem) + clock_transfer(mates * bytes / 2, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
 	tile += l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock);
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;

@@ -55,6 +55,7 @@ enum kernel_moves {
 	X(tile_m, "rows of weights (outputs of one token) of a product's tile") \
 	X(tile_n, "columns of a product's tile: tokens") \
 	X(tile_k, "depth of a product's tile; keys of an attention's tile") \
+	X(tile_d, "columns of an attention's tile: the dimension of a head with its padding") \
 	X(asynchronous, "1: tiles are copied asynchronously, past the registers") \
 	X(stages, "tiles in flight in a CTA's pipeline") \
 	X(cluster_m, "CTAs of a cluster along tile_m") \
