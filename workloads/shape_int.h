@@ -42,6 +42,8 @@ enum dtype rd_promote(enum dtype a, enum dtype b);
 /* Sectors of `src` in which the 32 neighbours of `dst` lie that a warp writes; 0 where neighbours are neighbours, or one
  * element for all. */
 uint32_t rd_apart(const struct shape_io *src, const struct shape_io *dst);
+/* Dims of `out` that are left when neighbours which lie one behind the other in it and in all inputs are joined. */
+uint32_t rd_walked(const struct shape *s, const struct shape_io *out);
 bool rd_name_is(const struct reading *r, const char *const *names); /* NULL-terminated */
 
 /* The readers themselves, which shape.c has in a table: shape_product.c, */

@@ -81,6 +81,43 @@ uint32_t rd_apart(const struct shape_io *src, const struct shape_io *dst)
 	return n;
 }
 
+/* Of a dim that `io` has not, or has once, nothing moves. */
+static uint64_t stride_at(const struct shape_io *io, const struct shape_io *out, int dim)
+{
+	const int at = dim - (out->ndims - io->ndims);
+
+	return at < 0 || io->dims[at] <= 1 ? 0 : io->strides[at];
+}
+
+uint32_t rd_walked(const struct shape *s, const struct shape_io *out)
+{
+	int order[TRACE_MAX_DIMS], n = 0;
+	uint32_t left = 1;
+
+	for (int d = 0; d < out->ndims; d++) { /* by the result's strides, the innermost first */
+		int at = n++;
+
+		if (out->dims[d] <= 1) {
+			n--;
+			continue;
+		}
+		for (; at > 0 && out->strides[order[at - 1]] > out->strides[d]; at--)
+			order[at] = order[at - 1];
+		order[at] = d;
+	}
+	for (int i = 1; i < n; i++) {
+		const int inner = order[i - 1], outer = order[i];
+		bool joins = out->strides[outer] == out->strides[inner] * out->dims[inner];
+
+		for (uint32_t k = 0; k < s->n_in && joins; k++)
+			if (s->in[k].ndims <= out->ndims)
+				joins = stride_at(&s->in[k], out, outer) ==
+				        stride_at(&s->in[k], out, inner) * out->dims[inner];
+		left += !joins;
+	}
+	return left;
+}
+
 int rd_copy(struct reading *r)
 {
 	const struct trace_arg *to = rd_tensor(r, 0), *from = rd_tensor(r, 1);
@@ -89,6 +126,7 @@ int rd_copy(struct reading *r)
 	if (!src || !to || copy_to(r, to) < 0)
 		return -1;
 	r->s->s.apart = rd_apart(&r->s->in[0], &r->s->out[0]);
+	r->s->s.walked = rd_walked(r->s, &r->s->out[0]);
 	r->s->s.elems = r->s->out[0].elems;
 	r->s->s.arity = 1;
 	return 0;

@@ -263,13 +263,18 @@ static void set_uses(struct shape *s, const struct shape_io *out)
 int rd_elementwise(struct reading *r)
 {
 	static const char *const selects[] = { "where", "masked_fill", NULL };
+	static const char *const complex[] = { "polar", "complex",
+		                               NULL }; /* of two reals, a third argument is the result */
+	const bool parts = rd_name_is(r, complex);
 	uint64_t dims[TRACE_MAX_DIMS];
 	enum dtype common = DT_NONE;
 	struct shape_io *out;
 	int32_t nd = 0;
 
-	if (elementwise_in(r, 0, TRACE_MAX_ARGS) < 0 || broadcast(r, dims, &nd) < 0)
+	if (elementwise_in(r, 0, parts ? 2 : TRACE_MAX_ARGS) < 0 || broadcast(r, dims, &nd) < 0)
 		return -1;
+	if (parts && nd < TRACE_MAX_DIMS)
+		dims[nd++] = 2;
 	for (uint32_t i = 0; i < r->s->n_in; i++)
 		if (r->s->in[i].dtype != DT_BOOL || !rd_name_is(r, selects))
 			common = rd_promote(common, r->s->in[i].dtype);
@@ -286,6 +291,7 @@ int rd_elementwise(struct reading *r)
 
 		r->s->s.apart = n > r->s->s.apart ? n : r->s->s.apart;
 	}
+	r->s->s.walked = rd_walked(r->s, out);
 	r->s->s.elems = out->elems;
 	r->s->dtype = common;
 	return 0;

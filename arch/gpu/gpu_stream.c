@@ -90,6 +90,9 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 		own = members(g, l, &f), across = l->at->grid[0];
 	if (!l->mem.read)
 		as.kernel.start = 0;
+	if (k->index_instructions) /* of one dim beside another, and of two inputs, where nobody said */
+		as.kernel.instructions += k->index_instructions * (l->op->shape.walked ? l->op->shape.walked : 2) *
+		                          (l->op->shape.arity ? l->op->shape.arity : 2);
 	f.head = gpu_flow_head(g, &as, &f.grid);
 	/* Guarded elements come one after the other, in the CTA that is launched last. */
 	if (k->tail_cycles && f.elements % tile)
@@ -103,5 +106,5 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 		f.sectors = clock_span(
 			div_up(f.elements * l->op->shape.apart * 100, UINT64_C(32) * g->cfg->stream.apart * f.grid.sms),
 			g->clock);
-	gpu_flow_time(g, l, &f, t);
+	gpu_flow_time(g, &as, &f, t);
 }

@@ -481,6 +481,12 @@ TEST(the_rest_of_the_readers)
 	read_ok(&r, "elementwise", "aten::mul", "c64[1,512,16,32] c64[1,512,1,32]");
 	CHECK(r.s.s.elems == 512 * 16 * 64 && r.s.dtype == DT_FP32 && r.s.in[1].elems == 512 * 64);
 	mk_close(&r.m);
+	read_ok(&r, "elementwise", "aten::mul", "c64[1,16,512,32|512,32,512,1] c64[1,1,512,32|16384,512,1,512]");
+	CHECK(r.s.s.elems == 512 * 16 * 64 && r.s.in[1].ndims == 5 && r.s.in[1].strides[4] == 1);
+	mk_close(&r.m);
+	read_ok(&r, "elementwise", "aten::polar", "f32[1,512,32] f32[1,512,32] c64[0]");
+	out_is(&r, 0, DT_FP32, 512 * 64);
+	mk_close(&r.m);
 	read_ok(&r, "histogram", "aten::histc", "i32[8192] =64 =0 =63");
 	CHECK(r.s.s.elems == 8192 && r.s.n_in == 1);
 	out_is(&r, 0, DT_INT32, 64);
