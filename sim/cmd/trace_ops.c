@@ -291,8 +291,12 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 	         "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
 	         " by nesting, %" PRIu64 " of no operator\n",
 	         links[TRACE_LINK_ID], links[TRACE_LINK_NESTING], links[TRACE_LINK_NONE]);
-	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
+	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
+	if (st->inferred_groups)
+		str_addf(out, "; %" PRIu64 " grouped products, whose rows an expert are inferred: even picks",
+		         st->inferred_groups);
+	str_add(out, "\n\n");
 	write_kinds(s, sums, OUT_TABLE, out);
 	if (counted) {
 		str_addc(out, '\n');

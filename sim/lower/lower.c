@@ -378,6 +378,8 @@ static void count(const struct lowering *w, struct lower_stats *st)
 			if (s->ops[i].kind != OP_OPAQUE)
 				st->lowered_kernel_ns += l->measured_ns;
 		}
+	for (uint32_t i = 0; i < w->n; i++)
+		st->inferred_groups += w->lops[i].route >= 0;
 	for (size_t i = 0; i < s->n_tensors; i++)
 		st->inferred_tensors += s->tensors[i].inferred;
 }

@@ -33,7 +33,8 @@
 struct lower_stats {
 	uint64_t launches, kernels, ops;
 	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
-	uint64_t inferred_tensors;
+	uint64_t inferred_tensors,
+		inferred_groups; /* grouped products: how many rows each group has is not in a trace */
 };
 
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
