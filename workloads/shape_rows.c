@@ -319,9 +319,18 @@ int rd_out_first(struct reading *r)
 	return 0;
 }
 
+/* A pointwise kernel looks into a larger input once a result: rows of a rotary table, of all that there are. */
+static void look_into(struct shape *s, uint64_t results)
+{
+	for (uint32_t i = 0; i < s->n_in; i++)
+		if (s->in[i].use == SHAPE_DATA && s->in[i].elems > results)
+			s->in[i].elems = results;
+}
+
 /* A generated kernel's pointers: the last tensor is what it writes. */
 int rd_fused(struct reading *r)
 {
+	const bool pointwise = strncmp(r->l->name, "triton_poi_", 11) == 0;
 	const struct trace_arg *to = NULL;
 	uint32_t n = 0;
 
@@ -335,6 +344,8 @@ int rd_fused(struct reading *r)
 	if (!rd_in(r, to, SHAPE_TARGET) || !rd_alias(r, r->s->n_in - 1))
 		return -1;
 	r->s->s.elems = r->s->out[0].elems;
+	if (pointwise)
+		look_into(r->s, r->s->s.elems);
 	r->s->in[r->s->n_in - 1].elems = 0;
 	return 0;
 }

@@ -471,6 +471,11 @@ TEST(the_rest_of_the_readers)
 	read_ok(&r, "fused", "triton_poi_fused_add_0", "bf16[4,100] bf16[100] bf16[4,100] =400");
 	CHECK(r.s.s.elems == 400 && r.s.n_in == 3 && r.s.in[2].use == SHAPE_TARGET && r.s.out[0].alias == 2);
 	mk_close(&r.m);
+	/* Of a rotary table no more than there are results. */
+	read_kernel(&r, "fused", "triton_poi_fused_add_mul_2", "triton_poi_fused_add_mul_2",
+	            "bf16[1,2048] bf16[4352,64] bf16[1,32,1,64] =2048");
+	CHECK(r.s.n_in == 3 && r.s.in[1].elems == 2048 && r.s.in[1].extent == 4352 * 64 && r.s.s.elems == 2048);
+	mk_close(&r.m);
 	read_ok(&r, "fused", "triton_poi_fused_relu_0", "bf16[4,100] =400");
 	CHECK(r.s.n_in == 1 && r.s.out[0].alias == 0);
 	mk_close(&r.m);
