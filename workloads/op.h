@@ -48,7 +48,9 @@ struct op_shape {
 	uint64_t top;                /* topk */
 	uint32_t arity;              /* elementwise: tensor inputs; concat: members */
 	bool causal, paged, strided; /* strided: some operand is not contiguous */
-	uint32_t apart; /* copy, sum: 32-byte sectors of an operand in 32 neighbours; 0: no more than need be */
+	uint32_t
+		walked; /* copy, elementwise: dims that an element's place is worked out from, those joined that lie alike; 0: unknown */
+	uint32_t apart; /* copy, elementwise: 32-byte sectors of an operand in 32 neighbours; 0: no more than need be */
 };
 
 struct op_tensor {

@@ -44,6 +44,9 @@ struct gpu_mma_cfg {
 	uint32_t round, through;
 	uint64_t store_rate;
 };
+struct gpu_grouped_cfg {
+	ps_t setup, tile, same, sharer;
+};
 struct gpu_flash_cfg {
 	ps_t setup;
 	uint32_t mma, element, tensor, instructions, store, flop_mma;
@@ -84,8 +87,8 @@ struct gpu_power_cfg {
 	};
 };
 
-extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[],
-	gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[], gpu_power_schema[];
+extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_grouped_schema[],
+	gpu_attention_schema[], gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[], gpu_power_schema[];
 
 /* X(section in YAML, struct and member of gpu_cfg, rows), in the order of the file. */
 /* clang-format off */
@@ -94,6 +97,7 @@ extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma
 	X(gpu, struct gpu_common_cfg, common, gpu_common_schema) \
 	X(product, struct gpu_product_cfg, product, gpu_product_schema) \
 	X(mma, struct gpu_mma_cfg, mma, gpu_mma_schema) \
+	X(grouped, struct gpu_grouped_cfg, grouped, gpu_grouped_schema) \
 	X(attention, struct gpu_attention_cfg, attention, gpu_attention_schema) \
 	X(flash, struct gpu_flash_cfg, flash, gpu_flash_schema) \
 	X(stream, struct gpu_stream_cfg, stream, gpu_stream_schema) \

@@ -249,8 +249,14 @@ static void head(struct doc *d, const struct view *v)
 		doc_say(d, "; %" PRIu64 " by the node of their graph", links[TRACE_LINK_NODE]);
 	doc_say(d, "\n");
 	types(d, st);
-	doc_say(d, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", v->s->n_tensors, st->inferred_tensors,
+	if (st->inferred_groups)
+		doc_count(d, "inferred_groups", st->inferred_groups);
+	doc_say(d, "%zu tensors, %" PRIu64 " of them inferred; %zu routers", v->s->n_tensors, st->inferred_tensors,
 	        v->s->n_routes);
+	if (st->inferred_groups)
+		doc_say(d, "; %" PRIu64 " grouped products, whose rows an expert are inferred: even picks",
+		        st->inferred_groups);
+	doc_say(d, "\n\n");
 }
 
 static void laid(struct doc *d, const struct view *v)

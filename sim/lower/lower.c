@@ -103,7 +103,7 @@ static int group(struct lowering *w)
 		o->algorithm = u ? u->algorithm : OP_ATTN_FLASH;
 		o->only_parts = u && u->part;
 		o->n_launches = 1;
-		o->region = -1;
+		o->region = o->route = -1;
 		w->launch_op[i] = s->last = w->n++;
 	}
 	return 0;
@@ -113,6 +113,7 @@ static int keep_shape(struct lowering *w, struct lop *o, const struct shape *sh)
 {
 	o->s = sh->s;
 	o->dtype = sh->dtype, o->out_dtype = sh->out_dtype, o->acc_dtype = sh->acc_dtype;
+	o->open_groups = sh->open_groups;
 	o->open_index = sh->open_index, o->open_estimate = sh->open_estimate;
 	o->n_in = sh->n_in, o->n_out = sh->n_out;
 	if (sh->open_index)
@@ -371,6 +372,8 @@ static void count(const struct lowering *w, struct lower_stats *st)
 			if (s->ops[i].kind != OP_OPAQUE)
 				st->lowered_kernel_ns += l->measured_ns;
 		}
+	for (uint32_t i = 0; i < w->n; i++)
+		st->inferred_groups += w->lops[i].route >= 0;
 	for (size_t i = 0; i < s->n_tensors; i++)
 		st->inferred_tensors += s->tensors[i].inferred;
 	memcpy(st->types, types, sizeof types);
@@ -400,7 +403,8 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	if (group(&w) < 0 || read_shapes(&w) < 0 || make_ops(&w) < 0)
 		return -1;
 	find_steps(&w);
-	if (lower_regions(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 || put_launches(&w) < 0)
+	if (lower_regions(&w) < 0 || lower_groups(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 ||
+	    put_launches(&w) < 0)
 		return -1;
 	out->cases = w.cases;
 	set_phases(&w);

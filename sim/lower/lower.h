@@ -12,6 +12,8 @@
  * A routed expert's identity is not in a trace: between a router's top-k that the host reads and the concat or
  * indexed write that closes the region, products repeat with a period (gate, up, down), and each repetition is a slot.
  * Their weights have `instances` and the run picks.
+ * A grouped product has all experts' matrices, and whose its rows are is on the device: as many experts as even picks
+ * of the last router over so many are expected to hit have rows, as evenly as they go (s.m of each, rounded up).
  * Steps (annotations of one name and a number) share weights and old caches. Annotations `case|...` are a benchmark's:
  * nothing goes from one to the next, and each has operands of its own.
  * Addresses: weights, old KV and tables get fixed ranges; activations are placed by lifetime, as a caching
@@ -45,7 +47,8 @@ const char *lower_type_name(enum lower_type how);
 struct lower_stats {
 	uint64_t launches, kernels, ops;
 	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
-	uint64_t inferred_tensors;
+	uint64_t inferred_tensors,
+		inferred_groups;     /* grouped products: how many rows each group has is not in a trace */
 	uint64_t types[LOWER_TYPES]; /* tensors of ops by how their type is known; all 0 where every type is recorded */
 };
 

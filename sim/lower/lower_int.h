@@ -27,12 +27,14 @@ struct lop {
 	uint32_t step;
 	struct op_shape s;
 	enum dtype dtype, out_dtype, acc_dtype;
-	bool open_index, open_estimate;
+	bool open_groups, open_index, open_estimate;
 	struct shape_io *in, *out;
 	uint32_t n_in, n_out;
 	const struct listed_shape *listed; /* a row of a table of ops: it has this and no `in` and `out`; else NULL */
 	int32_t region;                    /* routed region a product stands in; -1 */
 	uint32_t slot, place;              /* which pick; which of the region's weights */
+	int32_t route;                     /* a grouped product's; -1 */
+	uint32_t groups;                   /* matrices it has, of which it uses s.batch */
 };
 
 /* From a router's top-k over the host's read to where the picked experts' results come together. */
@@ -130,6 +132,7 @@ int lower_listed_read(struct lowering *w, struct lop *o);
 int lower_listed(struct lowering *w, uint32_t op);
 /* lower_route.c */
 int lower_regions(struct lowering *w);
+int lower_groups(struct lowering *w);
 int lower_layers(struct lowering *w);
 /* lower_tensors.c */
 int lower_tensors(struct lowering *w);

@@ -61,9 +61,10 @@ static void workload(const struct run_report *r, struct str *to)
 static void assumed(const struct run_report *r, struct str *to)
 {
 	if (r->stream->n_routes)
-		str_addf(to, "%zu routers; an expert is picked again with probability %.4g (%s)", r->stream->n_routes,
+		str_addf(to, "%zu routers; an expert is picked again with probability %.4g (%s)%s", r->stream->n_routes,
 		         (double)r->result->reuse_ppm / 1e6,
-		         r->reuse_given ? "--expert-reuse" : "assumed, top-k over experts");
+		         r->reuse_given ? "--expert-reuse" : "assumed, top-k over experts",
+		         r->lowered && r->lowered->inferred_groups ? "; their rows are inferred" : "");
 }
 
 /* What --rewrite found; how many bytes it spares stands with --all. */

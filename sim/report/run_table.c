@@ -98,10 +98,12 @@ static void head(const struct run_report *r, struct str *out)
 	else
 		str_add(out, "start      steady: run once to warm up, then measured\n");
 	if (r->stream->n_routes)
-		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)\n",
+		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)%s\n",
 		         r->stream->n_routes, (double)x->reuse_ppm / 1e6,
 		         r->reuse_given ? "--expert-reuse"
-		                        : "assumed, top-k over experts: a trace does not say which are picked");
+		                        : "assumed, top-k over experts: a trace does not say which are picked",
+		         r->lowered && r->lowered->inferred_groups ? "; how many rows each has is inferred: even picks"
+		                                                   : "");
 	str_addf(out, "fidelity   %s: ", x->engine->how);
 	if (x->engine->events)
 		str_addf(out, "%" PRIu64 " events, ", x->events);
