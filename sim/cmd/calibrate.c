@@ -167,19 +167,22 @@ static int calibrate(const struct options *o, enum out_format f, struct str *out
 	struct gpu_inputs in;
 	struct fit_plan *p = NULL;
 	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
-	struct fit_report r;
+	struct fit_report r = { 0 };
 	struct progress *bar = NULL;
 	int rc = -1;
 
 	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
 		goto out;
+	/* Samples are what parameters are fitted to; a plan may have measured ones alone. */
+	if (p->n_fit && gpu_options_check(&o->gpu, e) < 0)
+		goto out;
 	data.sets = in.sets;
 	data.n_sets = in.n;
 	data.arg = bar = progress_new("calibrating", "", 1000);
-	if (fit_run(p, in.conf, &data, &r, e) < 0)
+	if (in.n && fit_run(p, in.conf, &data, &r, e) < 0)
 		goto out;
 	calibrate_parameters(p, in.conf->raw, f, out);
-	if (f == OUT_TABLE)
+	if (f == OUT_TABLE && in.n)
 		str_addf(out,
 		         "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
 		         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
@@ -284,7 +287,7 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		rc = err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
 	if (rc == 0 && o.energy.n && !o.gpu.config)
 		rc = err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
-	if (rc == 0 && (o.energy.n || (rc = gpu_options_check(&o.gpu, e)) == 0) &&
+	if (rc == 0 && (o.energy.n || (o.gpu.config && o.plan) || (rc = gpu_options_check(&o.gpu, e)) == 0) &&
 	    (rc = cmd_format(o.format, &f, e)) == 0) {
 		if (o.folds > 20)
 			rc = err_set(e, ERR_USAGE, "at most 20 folds");
