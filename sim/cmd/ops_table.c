@@ -13,10 +13,14 @@
 
 bool ops_listed_all(const struct op_stream *s)
 {
-	for (size_t i = 0; i < s->n_ops; i++)
-		if (!s->ops[i].listed)
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		if (!s->ops[i].listed && s->ops[i].kind != OP_OPAQUE)
 			return false;
-	return s->n_ops > 0;
+		n += s->ops[i].listed;
+	}
+	return n > 0;
 }
 
 bool ops_listed_unmeasured(const struct op *o)
@@ -104,7 +108,7 @@ static int is_table(void *arg, const struct tracedb_file *f, struct err *e)
 	int *all = arg;
 
 	(void)e;
-	*all = *all != 0 && strcmp(f->tool, "ops") == 0;
+	*all = *all != 0 && format_tool_lists_ops(f->tool);
 	return 0;
 }
 
@@ -120,7 +124,9 @@ int ops_listed_file(const char *path, struct err *e)
 		else if (db)
 			rc = rc > 0;
 	} else if ((in = input_open(path, e))) {
-		rc = format_of(in, e) == FORMAT_OPS;
+		const int f = format_of(in, e);
+
+		rc = f > FORMAT_AUTO && format_lists_ops((enum trace_format)f);
 		err_clear(e); /* what it is not is for its reader to say */
 	}
 	tracedb_free(db);
@@ -177,7 +183,9 @@ static const char *operand_format(const struct op_stream *s, const struct op *o,
 
 static double per_byte(const struct work *w)
 {
-	return (double)w->flops / ((double)w->read_bytes + (double)w->write_bytes);
+	const double bytes = (double)w->read_bytes + (double)w->write_bytes;
+
+	return bytes > 0 ? (double)w->flops / bytes : 0; /* of an op that nothing models none are known */
 }
 
 /* Of the row's cells: -1 where it says none. */
@@ -185,7 +193,7 @@ static double measured(const struct trace_launch *l, enum listed_column c)
 {
 	struct listed x;
 
-	if (listed_of_op(l->op, &x) < 0 || !x.text[c])
+	if (!l->op || listed_of_op(l->op, &x) < 0 || !x.text[c])
 		return -1;
 	return strtod(x.text[c], NULL);
 }
