@@ -200,7 +200,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_WRITE, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay|ops|...",
+		{ 0, "from", OPT_TEXT, &o.from,
+		  "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay|ops|tt-metal|ascend|xplane|rocprof",
 		  "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
 		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left), replay (YAML:"
