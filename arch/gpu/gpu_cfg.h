@@ -47,7 +47,7 @@ struct gpu_mma_cfg {
 };
 struct gpu_flash_cfg {
 	ps_t setup;
-	uint32_t mma, element, tensor, instructions, store, flop_mma;
+	uint32_t mma, element, feed, instructions, store, flop_mma;
 	uint64_t tile_rate;
 };
 struct gpu_stream_cfg {
