@@ -36,7 +36,7 @@ TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_view nvtx_op \
-             capture_spool capture_import replay replay_file ops_csv format
+             capture_spool capture_import replay replay_file ops_csv shaped columns tt_csv ascend_csv rocprof_csv hlo_text xplane_json format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
@@ -73,7 +73,7 @@ CLI = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload program \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
@@ -84,7 +84,7 @@ SUPPORT  = synth membed runbed systolic cyclebed
 SEEN     =
 SEEN_study  = answer_read answer_run answer_values answer_text answer_page cmd
 SEEN_beside = probe_kernel_beside gpu cmd
-FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
+FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside foreign
 
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)

@@ -18,14 +18,15 @@ struct gpu_common_cfg {
 	uint64_t fresh;  /* ... in an operand of so many bytes or more */
 	uint32_t code;   /* launches of other kernels after which the SMs hold nothing of a kernel's code */
 	ps_t barrier;    /* of a CTA of 128 threads */
-	uint64_t dram_read, dram_write;                               /* bytes/s sustained */
-	uint64_t l2_rate;                                             /* bytes/s all SMs together get from the L2 */
-	uint64_t sm_rate_l2, sm_rate_dram;                            /* bytes/s one SM gets */
-	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8, flop_fp4; /* multiply-adds count two; a cycle and SM */
-	uint64_t clock_tensor;                                        /* kHz sustained with all tensor cores busy */
-	uint32_t issue;   /* thread instructions a cycle and SM, times 100 */
-	uint32_t sfu;     /* special functions a cycle and SM */
-	uint32_t overlap; /* exponent of the smooth maximum: 1, 2, 4, 8 */
+	uint64_t dram_read, dram_write;    /* bytes/s sustained */
+	uint64_t l2_rate;                  /* bytes/s all SMs together get from the L2 */
+	uint64_t sm_rate_l2, sm_rate_dram; /* bytes/s one SM gets */
+	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8, flop_int8,
+		flop_fp4;      /* multiply-adds count two; a cycle and SM */
+	uint64_t clock_tensor; /* kHz sustained with all tensor cores busy */
+	uint32_t issue;        /* thread instructions a cycle and SM, times 100 */
+	uint32_t sfu;          /* special functions a cycle and SM */
+	uint32_t overlap;      /* exponent of the smooth maximum: 1, 2, 4, 8 */
 };
 
 /* Parameters of single forms, with their rows in gpu_FORM.c. */
@@ -49,7 +50,7 @@ struct gpu_grouped_cfg {
 };
 struct gpu_flash_cfg {
 	ps_t setup;
-	uint32_t mma, element, tensor, instructions, store, flop_mma;
+	uint32_t mma, element, feed, instructions, store, flop_mma;
 	uint64_t tile_rate;
 };
 struct gpu_stream_cfg {

@@ -174,22 +174,26 @@ static int calibrate_gpu(const struct options *o, struct doc *d, struct err *e)
 	struct gpu_inputs in;
 	struct fit_plan *p = NULL;
 	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
-	struct fit_report r;
+	struct fit_report r = { 0 };
 	struct progress *bar = NULL;
 	int rc = -1;
 
 	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
 		goto out;
+	/* Samples are what parameters are fitted to; a plan may have measured ones alone. */
+	if (p->n_fit && gpu_options_check(&o->gpu, e) < 0)
+		goto out;
 	data.sets = in.sets;
 	data.n_sets = in.n;
 	data.arg = bar = progress_new("calibrating", "", 1000);
-	if (fit_run(p, in.conf, &data, &r, e) < 0)
+	if (in.n && fit_run(p, in.conf, &data, &r, e) < 0)
 		goto out;
 	calibrate_parameters(d, p, in.conf->raw);
-	doc_say(d,
-	        "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
-	        "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
-	        r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
+	if (in.n)
+		doc_say(d,
+		        "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
+		        "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
+		        r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
 	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
 	if (rc == 0 && o->check)
 		rc = calibrate_changed(p, e);
@@ -256,7 +260,7 @@ static int calibrate(void *options, const struct opt_list *args, struct doc *d, 
 		return err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
 	if (o->energy.n && !o->gpu.config)
 		return err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
-	if (!o->energy.n && gpu_options_check(&o->gpu, e) < 0)
+	if (!o->energy.n && !(o->gpu.config && o->plan) && gpu_options_check(&o->gpu, e) < 0)
 		return -1;
 	if (o->folds > 20)
 		return err_set(e, ERR_USAGE, "at most 20 folds");

@@ -16,7 +16,7 @@ static int is_table(void *arg, const struct tracedb_file *f, struct err *e)
 	int *all = arg;
 
 	(void)e;
-	*all = *all != 0 && strcmp(f->tool, "ops") == 0;
+	*all = *all != 0 && format_tool_lists_ops(f->tool);
 	return 0;
 }
 
@@ -32,7 +32,9 @@ int ops_listed_file(const char *path, struct err *e)
 		else if (db)
 			rc = rc > 0;
 	} else if ((in = input_open(path, e))) {
-		rc = format_of(in, e) == FORMAT_OPS;
+		const int f = format_of(in, e);
+
+		rc = f > FORMAT_AUTO && format_lists_ops((enum trace_format)f);
 		err_clear(e); /* what it is not is for its reader to say */
 	}
 	tracedb_free(db);
@@ -89,7 +91,9 @@ static const char *operand_format(const struct op_stream *s, const struct op *o,
 
 static double per_byte(const struct work *w)
 {
-	return (double)w->flops / ((double)w->read_bytes + (double)w->write_bytes);
+	const double bytes = (double)w->read_bytes + (double)w->write_bytes;
+
+	return bytes > 0 ? (double)w->flops / bytes : 0; /* of an op that nothing models none are known */
 }
 
 /* Of the row's cells: -1 where it says none. */
@@ -97,7 +101,7 @@ static double measured(const struct trace_launch *l, enum listed_column c)
 {
 	struct listed x;
 
-	if (listed_of_op(l->op, &x) < 0 || !x.text[c])
+	if (!l->op || listed_of_op(l->op, &x) < 0 || !x.text[c])
 		return -1;
 	return strtod(x.text[c], NULL);
 }

@@ -47,6 +47,7 @@ struct trace_import_stats {
 	int64_t stats;             /* names known only as statistics; their instances are among the kernels */
 	int64_t metrics;           /* counters of single kernels */
 	int64_t untimed;           /* kernels without a duration, stored with 0: their counters are the point */
+	int64_t unlisted;          /* kernels without an op, of a format whose kernels are rows of a table of ops */
 	int64_t events;            /* of any sort, in the file */
 	int64_t cut, lost, killed; /* of our own capture: bytes cut off at the end, records that the driver had no
 	                                      * room or no time for, 1 when the program did not end by itself */
