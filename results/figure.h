@@ -100,7 +100,7 @@
 	       .help = "how sure the time is: of its logarithm, upwards, four times in five") \
 	NUMBER(spread_down_ppm, ROW, FIGURE_COUNT, .json = "spread_down_ppm", .part = FIGURE_REST, .name = "spread_down_ppm", \
 	       .place = 222, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "the same downwards; 0: as upwards") \
-	NUMBER(sure_from, ROW, FIGURE_COUNT, .json = "sure_from", .part = FIGURE_REST, .name = "sure_from", \
+	NUMBER(interval_from, ROW, FIGURE_COUNT, .json = "interval_from", .part = FIGURE_REST, .name = "interval_from", \
 	       .place = 224, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "an NPU's interval is by 1: silicon of its family, 2: what that was fitted to, 3: other families") \
 	NUMBER(fused_spread_ppm, ROW, FIGURE_COUNT, .json = "fused_spread_ppm", .part = FIGURE_REST, .name = "fused_spread_ppm", \

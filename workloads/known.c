@@ -55,26 +55,26 @@ bool ops_none_known(const struct op_stream *s)
 	return n > 0;
 }
 
-struct named_time {
+struct run_label_time {
 	const char *name;
 	uint64_t ns;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct named_time *)a)->name, ((const struct named_time *)b)->name);
+	return strcmp(((const struct run_label_time *)a)->name, ((const struct run_label_time *)b)->name);
 }
 
 size_t ops_unknown_names(const struct op_stream *s, const char **longest)
 {
-	struct named_time *v = calloc(s->n_ops ? s->n_ops : 1, sizeof *v);
+	struct run_label_time *v = calloc(s->n_ops ? s->n_ops : 1, sizeof *v);
 	size_t n = 0, names = 0;
 	uint64_t most = 0, sum = 0;
 
 	*longest = "";
 	for (size_t i = 0; v && i < s->n_ops; i++)
 		if (s->ops[i].kind == OP_OPAQUE)
-			v[n++] = (struct named_time){ s->ops[i].name, s->ops[i].measured_ns };
+			v[n++] = (struct run_label_time){ s->ops[i].name, s->ops[i].measured_ns };
 	if (n)
 		qsort(v, n, sizeof *v, by_name);
 	for (size_t i = 0; i < n; i++) {

@@ -92,7 +92,7 @@ struct res_limits {
 	const struct res_limit *rows; /* as they were judged: by move, the greatest sure gain first */
 };
 
-/* What the machine, or the run, cannot do (sim/engine/says.h): a line for people. */
+/* What the machine, or the run, cannot do (sim/engine/diag.h): a line for people. */
 struct res_warning {
 	const char *what, *text;
 };

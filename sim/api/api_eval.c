@@ -128,7 +128,7 @@ static void judge(npusim_result *r)
 
 	if (!r->w->baseline)
 		r->w->baseline = baseline_new(r->m->n->source, w->source == WORKLOAD_TRACE ? &w->in.trace : NULL);
-	eval_judge(&r->job, r->w->baseline, r->arena, &r->eval);
+	eval_verdict(&r->job, r->w->baseline, r->arena, &r->eval);
 	r->judged = true;
 }
 

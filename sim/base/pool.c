@@ -53,7 +53,7 @@ struct pool {
 
 struct run;
 
-struct pool_crew {
+struct pool_backend {
 	int (*run)(struct run *r, struct err *e); /* a batch */
 	void (*dismiss)(struct pool *p);          /* all workers */
 };
@@ -131,7 +131,7 @@ static _Noreturn void work(const struct pool_how *how, int fd)
 
 /* --- workers, from outside --------------------------------------------------------------------------------- */
 
-static int hire(struct pool *p, struct worker *w, struct err *e)
+static int start_worker(struct pool *p, struct worker *w, struct err *e)
 {
 	const pid_t self = getpid();
 	int fds[2];
@@ -163,7 +163,7 @@ static int hire(struct pool *p, struct worker *w, struct err *e)
 
 /* An idle worker ends with its socket, which workers of another pool may hold, too: so it is shut before it is closed. One
  * that is at work is not waited for. */
-static int let_go(struct worker *w, bool now)
+static int stop_worker(struct worker *w, bool now)
 {
 	int status = 0;
 
@@ -188,7 +188,7 @@ static const char *cause(int status)
 static void dismiss(struct pool *p)
 {
 	for (unsigned i = 0; i < p->n; i++)
-		let_go(&p->w[i], p->w[i].busy);
+		stop_worker(&p->w[i], p->w[i].busy);
 }
 
 struct pool *pool_new(const struct pool_how *how, struct err *e)
@@ -215,7 +215,7 @@ void pool_free(struct pool *p)
 	if (!p)
 		return;
 	if (p->n)
-		p->how.crew->dismiss(p);
+		p->how.backend->dismiss(p);
 	if (p->started && p->how.end)
 		p->how.end(p->how.arg, p->state);
 	str_free(&p->job);
@@ -272,8 +272,8 @@ static int give(struct run *r, struct worker *w, struct err *e)
 	if (job_bytes(r, w->job, e) < 0)
 		return -1;
 	if (!send_frame(w->fd, w->job, &r->p->job, r->p->how.frame_max)) {
-		let_go(w, true);
-		if (hire(r->p, w, e) < 0)
+		stop_worker(w, true);
+		if (start_worker(r->p, w, e) < 0)
 			return -1;
 		if (!send_frame(w->fd, w->job, &r->p->job, r->p->how.frame_max))
 			return err_set(e, ERR_IO, "a worker ends as soon as it is made");
@@ -289,8 +289,8 @@ static int hand_out(struct run *r, struct worker *w, struct err *e)
 	if (w->busy || r->next == r->b->n)
 		return 0;
 	if (each && w->did == each)
-		let_go(w, false);
-	if (w->fd < 0 && hire(r->p, w, e) < 0)
+		stop_worker(w, false);
+	if (w->fd < 0 && start_worker(r->p, w, e) < 0)
 		return -1;
 	w->job = r->next;
 	w->again = false;
@@ -368,10 +368,10 @@ static int take(struct run *r, struct worker *w, struct err *e)
 			return result_of(r, w->job, &x, e);
 		}
 	}
-	status = let_go(w, true);
+	status = stop_worker(w, true);
 	if (!w->again) {
 		w->again = true;
-		return hire(p, w, e) < 0 ? -1 : give(r, w, e);
+		return start_worker(p, w, e) < 0 ? -1 : give(r, w, e);
 	}
 	x.lost = cause(status);
 	x.died = true;
@@ -402,7 +402,7 @@ static int hire_all(struct pool *p, size_t jobs, struct err *e)
 		struct err why = ERR_INIT;
 
 		p->w[p->n].fd = -1;
-		if (hire(p, &p->w[p->n], &why) < 0) {
+		if (start_worker(p, &p->w[p->n], &why) < 0) {
 			if (p->n)
 				return 0;
 			*e = why;
@@ -425,11 +425,11 @@ static int by_workers(struct run *r, struct err *e)
 	/* A result that comes now would be taken for another batch's. */
 	for (unsigned i = 0; i < p->n; i++)
 		if (p->w[i].busy)
-			let_go(&p->w[i], true);
+			stop_worker(&p->w[i], true);
 	return rc;
 }
 
-const struct pool_crew pool_processes = { by_workers, dismiss };
+const struct pool_backend pool_processes = { by_workers, dismiss };
 
 static int here(struct run *r, struct err *e)
 {
@@ -465,11 +465,11 @@ int pool_run(struct pool *p, const struct pool_batch *b, struct err *e)
 
 	if (b->n == 0)
 		return 0;
-	if (p->how.workers == 0 || !p->how.crew)
+	if (p->how.workers == 0 || !p->how.backend)
 		return here(&r, e);
 	if (b->ordered && !(r.kept = calloc(b->n, sizeof *r.kept)))
 		return err_nomem(e, "for workers' results");
-	rc = p->how.crew->run(&r, e);
+	rc = p->how.backend->run(&r, e);
 	for (size_t i = 0; r.kept && i < b->n; i++)
 		free(r.kept[i].bytes);
 	free(r.kept);

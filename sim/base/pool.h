@@ -20,8 +20,8 @@
 #define POOL_WORKERS 512
 
 /* How workers are made: pool_processes forks them. Who never names it, a library, has none of that. */
-struct pool_crew;
-extern const struct pool_crew pool_processes;
+struct pool_backend;
+extern const struct pool_backend pool_processes;
 
 /* What a worker does. */
 struct pool_how {
@@ -33,7 +33,7 @@ struct pool_how {
 	            void *state); /* frees that where no process ends with it: without workers; may be NULL */
 	void (*work)(void *arg, void *state, const char *job, size_t n, struct str *result);
 	void *arg;
-	const struct pool_crew *crew; /* NULL: jobs are done here */
+	const struct pool_backend *backend; /* NULL: jobs are done here */
 };
 
 struct pool_result {

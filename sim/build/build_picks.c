@@ -25,22 +25,22 @@ uint64_t build_picks_first(const struct build_picks *x, uint32_t slot)
 /* Chances that a token picks each expert, the likeliest first: as (i + 1)^-skew, none above 1, `top` together. */
 static void chances(double *p, uint32_t experts, uint32_t top, double skew)
 {
-	uint32_t sure = 0;
+	uint32_t interval = 0;
 
 	for (uint32_t i = 0; i < experts; i++)
 		p[i] = pow(i + 1, -skew);
 	for (;;) {
 		double sum = 0, scale;
 
-		for (uint32_t i = sure; i < experts; i++)
+		for (uint32_t i = interval; i < experts; i++)
 			sum += p[i];
-		scale = (top - sure) / sum;
-		if (sure == top || p[sure] * scale <= 1) {
-			for (uint32_t i = sure; i < experts; i++)
+		scale = (top - interval) / sum;
+		if (interval == top || p[interval] * scale <= 1) {
+			for (uint32_t i = interval; i < experts; i++)
 				p[i] *= scale;
 			return;
 		}
-		p[sure++] = 1;
+		p[interval++] = 1;
 	}
 }
 

@@ -209,7 +209,7 @@ int answer_run(struct answer *x, const struct cmd *all, unsigned jobs, struct er
 {
 	size_t *runs = calloc(x->n_runs + 1, sizeof *runs), n = 0;
 	struct batch b = { x, all, runs, NULL };
-	const struct pool_how how = { .crew = &pool_processes,
+	const struct pool_how how = { .backend = &pool_processes,
 		                      .workers = jobs < 1             ? 1
 		                                 : jobs < ANSWER_JOBS ? jobs
 		                                                      : ANSWER_JOBS,

@@ -11,7 +11,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/hash.h"
-#include "sim/cli/named.h"
+#include "sim/cli/run_label.h"
 #include "sim/lower/lower.h"
 
 #define RUNS_MAX    COMPARE_MAX
@@ -267,7 +267,7 @@ static void run(struct doc *d, const void *of, size_t i)
 
 struct keys {
 	const struct showing *s;
-	struct named_keys k;
+	struct run_label_keys k;
 };
 
 /* A parameter in which the machines differ. */
@@ -287,7 +287,7 @@ static int write_keys(struct doc *d, const struct showing *s, struct err *e)
 {
 	struct keys x = { .s = s };
 
-	if (named_differ(s->runs, s->n, s->a, &x.k, e) < 0)
+	if (run_label_differ(s->runs, s->n, s->a, &x.k, e) < 0)
 		return -1;
 	if (x.k.n) {
 		doc_table(d, NULL, "in what the machines differ", x.k.n, key, &x);
@@ -438,7 +438,7 @@ static int list(struct resdb *db, struct arena *a, struct doc *d, struct err *e)
 		return err_nomem(e, "for the runs");
 	for (size_t i = 0; i < n; i++)
 		runs[i] = &all[i];
-	if (named_runs(runs, n, a, names, e) < 0)
+	if (run_label_runs(runs, n, a, names, e) < 0)
 		return -1;
 	shown = (struct showing){ runs, names, n, a };
 	doc_table(d, NULL, NULL, n, run, &shown);
@@ -474,7 +474,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 			return -1;
 		c.cols[c.n++] = (struct column){ "measured", NULL, NULL, &measured, measured_ps(&runs[0]) };
 	}
-	if (named_runs(shown, (size_t)args->n, a, names, e) < 0)
+	if (run_label_runs(shown, (size_t)args->n, a, names, e) < 0)
 		return -1;
 	for (int i = 0; i < args->n; i++)
 		add_run(&c, &runs[i], names[i]);

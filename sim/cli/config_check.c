@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "sim/engine/diag.h"
 #include "sim/engine/engine.h"
-#include "sim/engine/says.h"
 
 struct check {
 	struct opt_list sets;
@@ -18,15 +18,15 @@ struct check {
 
 static void warnings(struct doc *d, const char *path, const struct machine_cfg *c, struct str *below)
 {
-	struct says_list says = { .n = 0 };
+	struct diag_list diags = { .n = 0 };
 	struct str text = STR_INIT;
 
-	says_machine(c, &says);
-	for (size_t i = 0; i < says.n; i++)
+	diag_machine(c, &diags);
+	for (size_t i = 0; i < diags.n; i++)
 		if (d->format == OUT_TABLE)
-			str_addf(below, "%s: warning: %s\n", path, says.v[i].text);
+			str_addf(below, "%s: warning: %s\n", path, diags.v[i].text);
 		else
-			str_addf(&text, "%s%s", i ? "; " : "", says.v[i].text);
+			str_addf(&text, "%s%s", i ? "; " : "", diags.v[i].text);
 	if (d->format != OUT_TABLE)
 		doc_text(d, "warnings", str_c(&text));
 	str_free(&text);

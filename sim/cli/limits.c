@@ -72,11 +72,11 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	struct res_limit *rows = arena_array(w->in.arena, x->n + 1, sizeof *rows);
 	const struct res_limits l = { q->step_ppm, x->n, rows };
 	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
-	struct says_list says = { .n = 0 };
+	struct diag_list diags = { .n = 0 };
 	struct run_opts how = q->run;
 	struct run_result result;
 	struct run_report r = { .conf = c,
-		                .says = &says,
+		                .diags = &diags,
 		                .trace = &w->in.trace,
 		                .model = w->model,
 		                .part = workload_part(w),
@@ -96,7 +96,7 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	if (!rows) {
 		err_set(e, ERR_NOMEM, "no memory to store the limits");
 	} else if (c && run_stream(q->stream, c, &how, w->in.arena, &result, e) == 0) {
-		says_run(&c->cfg, &result, &says);
+		diag_run(&c->cfg, &result, &diags);
 		keep_verdict(&r, &result);
 		if (run_store(&r, db, 0, w->in.arena, e) == 0)
 			rc = res_put_limits(db, r.stored, &l, e);
@@ -133,7 +133,7 @@ static struct limits_question question(const struct options *o, const struct op_
 		         .seed = o->seed },
 		.step_ppm = o->step_ppm,
 		.jobs = (unsigned)o->jobs,
-		.crew = &pool_processes,
+		.backend = &pool_processes,
 		.pairs = (size_t)o->pairs,
 		.events = !o->fidelity,
 		.progress = on_progress

@@ -10,7 +10,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/version.h"
-#include "sim/cli/named.h"
+#include "sim/cli/run_label.h"
 #include "sim/ui/outfile.h"
 
 #define SHOWN_MAX   8                 /* runs and sweeps of a file, without being asked for */
@@ -89,7 +89,7 @@ static int name_within(const struct page *p, struct chosen *c, struct err *e)
 				at = k == i ? n : at;
 				v[n++] = c->v[k];
 			}
-		if (named_runs(v, n, p->a, names, e) < 0)
+		if (run_label_runs(v, n, p->a, names, e) < 0)
 			return -1;
 		c->within[i] = names[at];
 	}
@@ -125,7 +125,7 @@ static int choose(const struct page *p, const char *path, struct resdb *db, stru
 			return res_get(db, id, p->a, &absent, e) < 0 ? -1 : 0; /* it says which there are */
 		c->v[c->n++] = &all[k];
 	}
-	return named_runs(c->v, c->n, p->a, c->names, e) < 0 ? -1 : name_within(p, c, e);
+	return run_label_runs(c->v, c->n, p->a, c->names, e) < 0 ? -1 : name_within(p, c, e);
 }
 
 static int put_runs(struct page *p, const char *path, struct resdb *db, struct err *e)

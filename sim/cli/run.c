@@ -134,7 +134,7 @@ static int simulate(const struct options *o, const struct run_opts *how, struct 
 	j.how.watch = NULL;
 	in->baseline =
 		baseline_new(&path_source, in->w.source == WORKLOAD_TRACE || in->w.source == WORKLOAD_LAID ? t : NULL);
-	eval_judge(&j, in->baseline, in->w.in.arena, x);
+	eval_verdict(&j, in->baseline, in->w.in.arena, x);
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/accuracy/sure.h"
+#include "sim/accuracy/interval.h"
 #include "sim/base/path.h"
 #include "sim/base/version.h"
 #include "sim/ui/outfile.h"
@@ -18,23 +18,23 @@
 struct totals {
 	struct arena *a;
 	struct accuracy acc, silicon;
-	struct sure_total *npu;
+	struct interval_total *npu;
 	size_t n_npu;
 	double npu_quantile;
-	struct sure_total *v;
+	struct interval_total *v;
 	size_t n;
 };
 
 struct cover {
 	const char *what;
 	const struct totals *x;
-	enum sure_without w;
+	enum interval_without w;
 };
 
 static void cover_row(struct doc *d, const void *of, size_t i)
 {
 	const struct cover *r = (const struct cover *)of + i;
-	const struct sure_cover c = sure_cover(r->x->v, r->x->n, r->w, NULL);
+	const struct interval_cover c = interval_cover(r->x->v, r->x->n, r->w, NULL);
 
 	doc_text(d, "intervals found on", r->what);
 	doc_count(d, "totals", c.n);
@@ -47,11 +47,11 @@ static void cover(struct doc *d, const struct totals *x)
 {
 	const struct totals npu = { .v = x->npu, .n = x->n_npu };
 	const struct cover rows[] = {
-		{ "all", x, SURE_ALL },
-		{ "all but the total's device", x, SURE_DEVICE },
-		{ "all but the total's model", x, SURE_MODEL },
-		{ "an NPU's", &npu, SURE_ALL },
-		{ "an NPU's but the total itself", &npu, SURE_MODEL },
+		{ "all", x, INTERVAL_ALL },
+		{ "all but the total's device", x, INTERVAL_DEVICE },
+		{ "all but the total's model", x, INTERVAL_MODEL },
+		{ "an NPU's", &npu, INTERVAL_ALL },
+		{ "an NPU's but the total itself", &npu, INTERVAL_MODEL },
 	};
 
 	doc_table(d, NULL, "how many totals their 80 % intervals hold", x->n_npu ? 5 : 3, cover_row, rows);
@@ -60,8 +60,8 @@ static void cover(struct doc *d, const struct totals *x)
 static void total(struct doc *d, const void *of, size_t i)
 {
 	const struct totals *x = of;
-	const struct sure_total *s = &x->v[i];
-	const double q = d->heads ? 0 : sure_quantile(x->v, x->n, NULL, NULL);
+	const struct interval_total *s = &x->v[i];
+	const double q = d->heads ? 0 : interval_quantile(x->v, x->n, NULL, NULL);
 
 	doc_text(d, "device", s->device);
 	doc_text(d, "step", s->step);
@@ -89,9 +89,10 @@ static int store(const struct totals *x, const char *path, struct err *e)
 
 	str_addf(
 		&s,
-		"# Written by npusim validate --totals: how wide the intervals of npusim run are (sim/accuracy/sure.h).\n"
+		"# Written by npusim validate --totals: how wide the intervals of npusim run are (sim/accuracy/interval.h).\n"
 		"build: %s\nquantile: %.4f\nnpu_quantile: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
-		npusim_build_id(), sure_quantile(x->v, x->n, NULL, NULL), x->npu_quantile, x->n, ELSEWHERE, NPU_FILE);
+		npusim_build_id(), interval_quantile(x->v, x->n, NULL, NULL), x->npu_quantile, x->n, ELSEWHERE,
+		NPU_FILE);
 	for (size_t i = 0; i < x->n; i++)
 		if (first_of_device(x, i)) {
 			str_addf(&s, "%s%s", any ? " " : "", x->v[i].device);
@@ -106,18 +107,18 @@ static int store(const struct totals *x, const char *path, struct err *e)
 /* Of an NPU: from its totals, else what stands in the file. */
 static int read_npu(struct totals *x, const char *path, struct err *e)
 {
-	struct sure now;
+	struct interval now;
 	char file[512];
 
 	if (!path) {
-		x->npu_quantile = sure_load(x->a, &now, e) > 0 ? now.npu_quantile : SURE_NORMAL;
+		x->npu_quantile = interval_load(x->a, &now, e) > 0 ? now.npu_quantile : INTERVAL_NORMAL;
 		return e->kind ? -1 : 0;
 	}
 	if (path_data(NPU_FILE, file, sizeof file, e) < 0 || accuracy_load(file, x->a, &x->silicon, e) < 0 ||
-	    sure_totals(path, x->a, &x->npu, &x->n_npu, e) < 0)
+	    interval_totals(path, x->a, &x->npu, &x->n_npu, e) < 0)
 		return -1;
-	sure_judge(x->npu, x->n_npu, &x->silicon);
-	x->npu_quantile = sure_quantile(x->npu, x->n_npu, NULL, NULL);
+	interval_deviations(x->npu, x->n_npu, &x->silicon);
+	x->npu_quantile = interval_quantile(x->npu, x->n_npu, NULL, NULL);
 	return 0;
 }
 
@@ -130,9 +131,9 @@ static int read(struct totals *x, const char *path, const char *npu, struct err 
 	if ((rc = accuracy_load(NULL, x->a, &x->acc, e)) <= 0)
 		return rc < 0 ? -1
 		              : err_set(e, ERR_IO, "there is no configs/accuracy/h200.yaml: 'make accuracy' writes it");
-	if (sure_totals(path, x->a, &x->v, &x->n, e) < 0)
+	if (interval_totals(path, x->a, &x->v, &x->n, e) < 0)
 		return -1;
-	sure_judge(x->v, x->n, &x->acc);
+	interval_deviations(x->v, x->n, &x->acc);
 	return read_npu(x, npu, e);
 }
 
@@ -144,7 +145,7 @@ int validate_totals(const char *path, const char *npu, const char *output, struc
 	if (rc == 0) {
 		cover(d, &x);
 		doc_say(d, "\n%.3f spreads on either side; the mean error of a class's sample is %.2f %%\n\n",
-		        sure_quantile(x.v, x.n, NULL, NULL), x.acc.all.mape);
+		        interval_quantile(x.v, x.n, NULL, NULL), x.acc.all.mape);
 		if (d->format == OUT_TABLE)
 			doc_table(d, NULL, "the totals", x.n, total, &x);
 	}

@@ -110,7 +110,7 @@ static void by_counters(struct launch *b, const struct counted *x)
 }
 
 /* Whether counters can classify at all: some metrics alone (occupancy) cannot. */
-static bool says_enough(const struct counted *x)
+static bool diag_enough(const struct counted *x)
 {
 	double bytes;
 
@@ -476,7 +476,7 @@ int bound_add(struct bound_build *b, const struct trace *t, struct err *e)
 		at = s.n_launches ? bsearch(&want, ids, s.n_launches, sizeof *ids, by_id) : NULL;
 		if (at)
 			by_op(&x, &s, &s.ops[at->op]);
-		if ((x.s.x = counters_next(b->counters, l)) && says_enough(x.s.x))
+		if ((x.s.x = counters_next(b->counters, l)) && diag_enough(x.s.x))
 			by_counters(&x, x.s.x);
 		if (sum_up(b, &x, e) < 0 || keep_same(&b->same, &x.s, e) < 0)
 			return -1;
@@ -498,7 +498,7 @@ static int add_stats(struct bound_build *b, const struct trace *t, struct err *e
 			return err_nomem(e, "for the kernels' classes");
 		if (counters_mean(b->counters, k->name, c)) {
 			x.s.x = c;
-			if (says_enough(c))
+			if (diag_enough(c))
 				by_counters(&x, c);
 		}
 		if (sum_up(b, &x, e) < 0)

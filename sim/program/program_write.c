@@ -18,14 +18,14 @@ struct writer {
 	bool *again; /* by tensor: one before it is called the same */
 };
 
-struct named {
+struct run_label {
 	const char *name;
 	uint32_t tensor;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct run_label *x = a, *y = b;
 	const int order = strcmp(x->name, y->name);
 
 	return order ? order : (x->tensor > y->tensor) - (x->tensor < y->tensor);
@@ -35,11 +35,11 @@ static int by_name(const void *a, const void *b)
 static int find_again(struct writer *w)
 {
 	const size_t n = w->s->n_tensors;
-	struct named *v = calloc(n + 1, sizeof *v);
+	struct run_label *v = calloc(n + 1, sizeof *v);
 
 	w->again = calloc(n + 1, sizeof *w->again);
 	for (uint32_t i = 0; v && i < n; i++)
-		v[i] = (struct named){ w->s->tensors[i].name ? w->s->tensors[i].name : "", i };
+		v[i] = (struct run_label){ w->s->tensors[i].name ? w->s->tensors[i].name : "", i };
 	if (!v || !w->again) {
 		free(v);
 		return -1;

@@ -78,7 +78,7 @@ static void change_row(struct doc *d, const struct row *x)
 	const struct ablate_worth alone = ablate_alone(r, x->change), missed = ablate_missed(r, x->change);
 
 	doc_text(d, "change", x->name);
-	doc_text(d, "alone", ablate_verdict_name(ablate_judge(x->v->x, r, x->change)));
+	doc_text(d, "alone", ablate_verdict_name(ablate_verdict_of(x->v->x, r, x->change)));
 	doc_text(d, "by", by_name(&alone));
 	run_cells(d, x, r->base.energy_fj);
 	doc_real_if(d, "saves_pct", 1, alone.known, 100 * alone.value);
@@ -153,7 +153,7 @@ static void sentences(const struct ablate_doc *v, struct str *out)
 			         v->x->changes[i].not_modelled ? v->x->changes[i].not_modelled : "");
 		} else {
 			str_addf(&s, "%s, %s: ", v->x->workloads[w].name,
-			         ablate_verdict_name(ablate_judge(v->x, &v->results[w], i)));
+			         ablate_verdict_name(ablate_verdict_of(v->x, &v->results[w], i)));
 			ablate_why(v->x, &v->results[w], i, &s);
 		}
 		out_wrap(str_c(&s), 0, 4, WIDTH, out);
@@ -189,7 +189,7 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	}
 	doc_text(d, "workload", v->x->workloads[w].name);
 	doc_text(d, "change", v->x->changes[c].name);
-	doc_text(d, "verdict", ablate_verdict_name(ablate_judge(v->x, r, c)));
+	doc_text(d, "verdict", ablate_verdict_name(ablate_verdict_of(v->x, r, c)));
 	run_cells(d, &(struct row){ .v = v, .w = w, .r = d->heads ? NULL : &r->alone[c] }, true);
 	doc_real_if(d, "saves", 5, alone.known, alone.value);
 	doc_real_if(d, "missed", 5, missed.known, missed.value);
@@ -255,7 +255,7 @@ static void change(struct doc *d, const void *of, size_t i)
 
 	ablate_why(v->x, r, i, &why);
 	doc_text(d, "name", v->x->changes[i].name);
-	doc_text(d, "verdict", ablate_verdict_name(ablate_judge(v->x, r, i)));
+	doc_text(d, "verdict", ablate_verdict_name(ablate_verdict_of(v->x, r, i)));
 	doc_text(d, "why", str_c(&why));
 	worth_members(d, "saves", &alone);
 	worth_members(d, "missed", &missed);
@@ -270,7 +270,7 @@ static void listed(struct doc *d, const void *of, size_t i)
 	const struct ablate_change *c = (const struct ablate_change *)of + i;
 
 	doc_text(d, "name", c->name);
-	doc_text(d, "says", c->says);
+	doc_text(d, "says", c->diags);
 	doc_text(d, "mechanism", c->mechanism);
 	doc_text(d, "expects", c->not_modelled ? NULL : ablate_expects_name(c->expects));
 	doc_text(d, "not_modelled", c->not_modelled);

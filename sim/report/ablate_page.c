@@ -106,7 +106,7 @@ static void machines(const struct ablate_doc *v, struct str *out)
 static void change_row(const struct ablate_doc *v, size_t w, size_t i, struct str *out)
 {
 	const struct ablate_result *r = &v->results[w];
-	const enum ablate_verdict judged = ablate_judge(v->x, r, i);
+	const enum ablate_verdict judged = ablate_verdict_of(v->x, r, i);
 	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
 	struct str why = STR_INIT;
 
@@ -139,8 +139,8 @@ static void change(const struct ablate_doc *v, size_t i, struct str *out)
 
 	str_add(out, "<article>");
 	plain_page_element(out, "h2", "", c->name);
-	if (c->says)
-		plain_page_element(out, "blockquote", "", c->says);
+	if (c->diags)
+		plain_page_element(out, "blockquote", "", c->diags);
 	if (c->not_modelled) {
 		str_add(out, "<p><span class=\"v none\">not modelled</span>: ");
 		plain_page_text(out, c->not_modelled);

@@ -50,7 +50,7 @@ static void load_gpus(struct baseline *b, const struct source *from, const struc
 		b->held = load(from, held);
 	if (!t || !t->n_devices)
 		b->gpu = b->held;
-	else if (peer_config_from(from, t->devices[0].name, traced, sizeof traced) == 0)
+	else if (gpu_baseline_config_from(from, t->devices[0].name, traced, sizeof traced) == 0)
 		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(from, traced);
 }
 
@@ -66,7 +66,7 @@ struct baseline *baseline_new(const struct source *from, const struct trace *t)
 	b->source = from;
 	b->kernels = kernels_load_from(from, NULL, &none);
 	b->known = accuracy_load_from(from, NULL, b->arena, &b->accuracy, &none) > 0;
-	b->has_sure = b->known && sure_load_from(from, b->arena, &b->sure, &none) > 0;
+	b->has_interval = b->known && interval_load_from(from, b->arena, &b->interval, &none) > 0;
 	load_gpus(b, from, t);
 	name_device(t, b->gpu, b->device, sizeof b->device);
 	b->same_model = b->known && same_model(b);

@@ -3,8 +3,8 @@
 #ifndef NPUSIM_SIM_REPORT_BASELINE_H
 #define NPUSIM_SIM_REPORT_BASELINE_H
 
-#include "sim/accuracy/sure.h"
-#include "sim/engine/peer.h"
+#include "sim/accuracy/interval.h"
+#include "sim/engine/gpu_baseline.h"
 #include "traces/trace.h"
 
 struct baseline {
@@ -17,8 +17,8 @@ struct baseline {
 	bool known;                /* there is an accuracy file: */
 	bool same_model;           /* of this build */
 	struct accuracy accuracy;
-	bool has_sure; /* there are intervals: */
-	struct sure sure;
+	bool has_interval; /* there are intervals: */
+	struct interval interval;
 };
 
 /* `t` NULL: nothing was traced. What cannot be read is absent; NULL only without memory. */

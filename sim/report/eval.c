@@ -36,7 +36,7 @@ static void what_ran(const struct eval_job *j, struct eval *x)
 	struct run_report *r = &x->report;
 	const struct workload *w = j->w;
 
-	says_run(&j->conf->cfg, &x->result, &x->says);
+	diag_run(&j->conf->cfg, &x->result, &x->diags);
 	*r = (struct run_report){ .start = j->how.start, .seed = j->how.seed, .reuse_given = j->how.reuse_given };
 	r->conf = j->conf;
 	r->trace = &w->in.trace;
@@ -52,7 +52,7 @@ static void what_ran(const struct eval_job *j, struct eval *x)
 	r->lowered = &w->lowered;
 	r->counted = w->in.counters && !w->scaled && !w->rewritten.list.n ? &w->counted : NULL;
 	r->result = &x->result;
-	r->says = &x->says;
+	r->diags = &x->diags;
 	r->rules_hash = w->rules_hash;
 }
 
@@ -68,11 +68,11 @@ int eval_run(const struct eval_job *j, struct arena *a, struct eval *x, struct e
 	return 0;
 }
 
-void eval_judge(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x)
+void eval_verdict(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x)
 {
-	const struct buy_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
-		                        .machines = j->machines,
-		                        .conf = j->conf };
+	const struct marginal_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
+		                             .machines = j->machines,
+		                             .conf = j->conf };
 	const bool buys = !launches(j->conf) && !x->report.given;
 	struct err none = ERR_INIT;
 

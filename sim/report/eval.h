@@ -17,7 +17,7 @@ struct eval_job {
 
 struct eval {
 	struct run_result result;
-	struct says_list says;
+	struct diag_list diags;
 	struct verdict verdict;
 	struct run_report report; /* of all of these */
 };
@@ -29,6 +29,6 @@ int eval_check_work(const struct machine_conf *conf, const struct workload *w, s
 /* The run: x->result, x->says and a report without verdict, which point into `a`, the job and `x`. */
 int eval_run(const struct eval_job *j, struct arena *a, struct eval *x, struct err *e);
 /* What is said first of it, and against what; a run is one without it, too. */
-void eval_judge(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x);
+void eval_verdict(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x);
 
 #endif

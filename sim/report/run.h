@@ -6,10 +6,10 @@
 #define NPUSIM_SIM_REPORT_RUN_H
 
 #include "results/db/res.h"
+#include "sim/engine/diag.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
-#include "sim/engine/says.h"
 #include "sim/ui/out.h"
 #include "sim/ui/units.h"
 #include "sim/workload/workload.h"
@@ -31,7 +31,7 @@ struct run_report {
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
-	const struct says_list *says;
+	const struct diag_list *diags;
 	const struct counted_ops *counted; /* NULL: Nsight Compute counted nothing */
 	enum run_start start;
 	uint64_t seed, rules_hash;

@@ -127,8 +127,8 @@ static void facts(const struct run_report *r, struct str *out)
 		str_addf(&t, "not validated, on no machine: %s", r->not_validated);
 		said(out, "unknown", str_c(&t));
 	}
-	for (size_t i = 0; i < r->says->n && i < WARNS_MOST; i++)
-		said(out, i ? "" : "warning", r->says->v[i].text);
+	for (size_t i = 0; i < r->diags->n && i < WARNS_MOST; i++)
+		said(out, i ? "" : "warning", r->diags->v[i].text);
 	str_clear(&t);
 	run_energy_line(r, &t);
 	if (t.len)

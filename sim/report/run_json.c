@@ -117,7 +117,7 @@ static void stats(struct out_json *j, const struct run_result *r)
 	out_json_close(j, '}');
 }
 
-static void warnings(struct out_json *j, const struct says_list *l)
+static void warnings(struct out_json *j, const struct diag_list *l)
 {
 	out_json_open(j, "warnings", '[');
 	for (size_t i = 0; i < l->n; i++) {
@@ -200,7 +200,7 @@ void run_json(const struct run_report *r, struct str *out)
 	if (r->not_validated)
 		out_json_text(&j, "not_validated", r->not_validated);
 	str_free(&trust);
-	warnings(&j, r->says);
+	warnings(&j, r->diags);
 	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
 	figure_json(&j, FIGURE_REST, &answer, &m);
 	by_resource(&j, "stall_us", x->stall_ps);

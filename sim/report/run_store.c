@@ -85,7 +85,7 @@ static int convert_sums(const struct run_result *x, struct arena *a, struct res_
 	return 0;
 }
 
-static int convert_warnings(const struct says_list *l, struct arena *a, struct res_run *run, struct err *e)
+static int convert_warnings(const struct diag_list *l, struct arena *a, struct res_run *run, struct err *e)
 {
 	struct res_warning *v = arena_array(a, l->n + 1, sizeof *v);
 
@@ -138,7 +138,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	if (text.failed)
 		err_nomem(e, "to store the run");
 	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
-	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->says, a, &run, e) == 0 &&
+	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->diags, a, &run, e) == 0 &&
 	         convert_energy(x, a, &run, e) == 0)
 		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
 	if (rc < 0)

@@ -113,8 +113,8 @@ static void head(const struct run_report *r, struct str *out)
 	interval(r, out);
 	str_add(out, "accuracy   ");
 	run_trust(r, "           ", out);
-	for (size_t i = 0; i < r->says->n; i++)
-		str_addf(out, "\n%s%s", i ? "           " : "warning    ", r->says->v[i].text);
+	for (size_t i = 0; i < r->diags->n; i++)
+		str_addf(out, "\n%s%s", i ? "           " : "warning    ", r->diags->v[i].text);
 	str_add(out, "\n\n");
 }
 

@@ -61,26 +61,28 @@ static double not_held(const struct run_op *x)
 	return 1 - (double)(x->stall_ppm[RES_DRAM] + x->stall_ppm[RES_L2] + x->stall_ppm[RES_MATRIX]) / 1e6;
 }
 
-static struct sure_range either_side(double spread)
+static struct interval_range either_side(double spread)
 {
-	return (struct sure_range){ exp(-spread), exp(spread) };
+	return (struct interval_range){ exp(-spread), exp(spread) };
 }
 
-static struct sure_range gpu_range(const struct run_report *r, const struct baseline *b)
+static struct interval_range gpu_range(const struct run_report *r, const struct baseline *b)
 {
-	struct sure_shares s = { .n = 0 };
+	struct interval_shares s = { .n = 0 };
 
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		if (!r->result->ops[i].carried)
-			sure_add(&s, r->stream->ops[i].family, (double)r->result->ops[i].span_ps);
-	return either_side(b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name));
+			interval_add(&s, r->stream->ops[i].family, (double)r->result->ops[i].span_ps);
+	return either_side(b->interval.quantile *
+	                   interval_spread_gpu(&b->interval, &b->accuracy, &s, r->conf->cfg.name));
 }
 
 /* By rows of its family's silicon. */
-static struct sure_range held_range(const struct run_report *r, const struct baseline *b, const struct accuracy *rows)
+static struct interval_range held_range(const struct run_report *r, const struct baseline *b,
+                                        const struct accuracy *rows)
 {
-	struct sure_shares s = { .n = 0 };
-	struct sure own = b->sure;
+	struct interval_shares s = { .n = 0 };
+	struct interval own = b->interval;
 	double strange = 0;
 
 	own.silicon = *rows;
@@ -90,67 +92,68 @@ static struct sure_range held_range(const struct run_report *r, const struct bas
 
 		if (x->carried)
 			continue;
-		sure_add(&s, op_kind_name(o->kind), (double)x->span_ps);
+		interval_add(&s, op_kind_name(o->kind), (double)x->span_ps);
 		if (accuracy_of(rows, op_kind_name(o->kind)))
 			strange += (double)x->span_ps * not_held(x);
 	}
-	return either_side(fmax(own.npu_quantile, SURE_NORMAL) *
-	                   sure_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
+	return either_side(fmax(own.npu_quantile, INTERVAL_NORMAL) *
+	                   interval_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
 }
 
-static struct sure_range foreign_range(const struct run_report *r, const struct sure_family *f, struct verdict *v)
+static struct interval_range foreign_range(const struct run_report *r, const struct interval_family *f,
+                                           struct verdict *v)
 {
-	double time[SURE_PARTS] = { 0 }, all = 0;
+	double time[INTERVAL_PARTS] = { 0 }, all = 0;
 
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		if (!r->result->ops[i].carried) {
-			time[sure_part_of(&r->stream->ops[i])] += (double)r->result->ops[i].span_ps;
+			time[interval_part_of(&r->stream->ops[i])] += (double)r->result->ops[i].span_ps;
 			all += (double)r->result->ops[i].span_ps;
 		}
-	for (int p = 0; p < SURE_PARTS; p++) {
+	for (int p = 0; p < INTERVAL_PARTS; p++) {
 		v->range[p] = f->range[p];
 		v->share[p] = all > 0 ? time[p] / all : 0;
 	}
-	return sure_range_of(f, time);
+	return interval_range_of(f, time);
 }
 
 /* How wide the simulated time's interval is, and what says so. */
 static void how_sure(const struct run_report *r, const struct baseline *b, struct arena *a, struct verdict *v)
 {
 	struct err none = ERR_INIT;
-	struct sure_family f;
+	struct interval_family f;
 
 	if (machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES) {
-		v->sure = b->has_sure;
-		v->time = v->sure ? gpu_range(r, b) : v->time;
+		v->interval = b->has_interval;
+		v->time = v->interval ? gpu_range(r, b) : v->time;
 		return;
 	}
-	if (sure_family_of(r->conf, a, &f, &none) < 0 || (f.from == SURE_ROWS && !b->has_sure))
+	if (interval_family_of(r->conf, a, &f, &none) < 0 || (f.from == INTERVAL_ROWS && !b->has_interval))
 		return;
-	v->sure = true;
+	v->interval = true;
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
-	v->time = f.from == SURE_ROWS ? held_range(r, b, &f.rows) : foreign_range(r, &f, v);
+	v->time = f.from == INTERVAL_ROWS ? held_range(r, b, &f.rows) : foreign_range(r, &f, v);
 }
 
 /* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */
-static struct sure_range over(struct sure_range t, double spread)
+static struct interval_range over(struct interval_range t, double spread)
 {
-	return (struct sure_range){ exp(-hypot(log(t.high), spread)), exp(hypot(log(t.low), spread)) };
+	return (struct interval_range){ exp(-hypot(log(t.high), spread)), exp(hypot(log(t.low), spread)) };
 }
 
 /* Of the GPU fused: its classes, and what fusion spares at the least, which nobody measured. */
-static double fused_spread(const struct run_report *r, const struct baseline *b, const struct peer *p)
+static double fused_spread(const struct run_report *r, const struct baseline *b, const struct gpu_baseline *p)
 {
 	const double spared = p->kernels_ps ? (double)p->joined * (double)p->least_ps / (double)p->kernels_ps : 0;
-	struct sure_shares s = { .n = 0 };
+	struct interval_shares s = { .n = 0 };
 	double x;
 
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		if (p->op_ps[i])
-			sure_add(&s, r->stream->ops[i].family, (double)p->op_ps[i]);
-	x = sure_spread_gpu(&b->sure, &b->accuracy, &s, b->gpu->cfg.name);
-	return b->sure.quantile * hypot(x, SURE_UNHELD * spared);
+			interval_add(&s, r->stream->ops[i].family, (double)p->op_ps[i]);
+	x = interval_spread_gpu(&b->interval, &b->accuracy, &s, b->gpu->cfg.name);
+	return b->interval.quantile * hypot(x, INTERVAL_UNHELD * spared);
 }
 
 static int fused(const struct run_report *r, const struct baseline *b, struct arena *a, struct verdict *v,
@@ -159,7 +162,7 @@ static int fused(const struct run_report *r, const struct baseline *b, struct ar
 	const struct fusion_cfg how = { .enabled = true, .patterns = "default" };
 	const struct fuse_patterns *patterns;
 	struct run_memo *memo;
-	struct peer p;
+	struct gpu_baseline p;
 	int rc = -1;
 
 	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream))
@@ -167,17 +170,18 @@ static int fused(const struct run_report *r, const struct baseline *b, struct ar
 	if (!(memo = run_memo_new_from(r->conf->source, e)))
 		return -1;
 	if (run_memo_patterns(memo, &how, &patterns, e) == 0 &&
-	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
+	    gpu_baseline_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
 		v->fused_ps = p.graph_ps;
 		v->fused = r->result->total_ps ? (double)p.graph_ps / (double)r->result->total_ps : 0;
-		v->fused_range = v->sure && b->has_sure ? over(v->time, fused_spread(r, b, &p)) : v->fused_range;
+		v->fused_range =
+			v->interval && b->has_interval ? over(v->time, fused_spread(r, b, &p)) : v->fused_range;
 		rc = 0;
 	}
 	run_memo_free(memo);
 	return rc;
 }
 
-int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct buy_question *q,
+int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct marginal_question *q,
                      struct arena *a, struct verdict *out, struct err *e)
 {
 	struct run_sum kinds[OP_KINDS], all;
@@ -208,7 +212,7 @@ int run_verdict_make(const struct run_report *r, const struct baseline *b, const
 		err_clear(e);
 	}
 	out->buys = q != NULL;
-	return q ? buy_best(q, r->result, a, &out->buy, e) : 0;
+	return q ? marginal_best(q, r->result, a, &out->buy, e) : 0;
 }
 
 /* --- kept ------------------------------------------------------------------------------------------------------------ */
@@ -221,7 +225,7 @@ static uint64_t millionths(double x)
 }
 
 /* Downwards where that is otherwise than upwards, to the millionth. */
-static void keep_range(struct sure_range r, uint64_t *up, uint64_t *down)
+static void keep_range(struct interval_range r, uint64_t *up, uint64_t *down)
 {
 	*up = millionths(log(r.high));
 	*down = millionths(-log(r.low));
@@ -238,16 +242,16 @@ void run_verdict_keep(const struct verdict *v, struct figures *x)
 	x->part_of_experts = v->part.of_experts;
 	x->unknown_kernels = v->kinds;
 	x->fused_ps = v->fused_ps;
-	if (!v->sure)
+	if (!v->interval)
 		return;
-	x->sure_from = v->from;
+	x->interval_from = v->from;
 	keep_range(v->time, &x->spread_ppm, &x->spread_down_ppm);
 	keep_range(v->fused_range, &x->fused_spread_ppm, &x->fused_down_ppm);
 }
 
-static struct sure_range kept_range(uint64_t up, uint64_t down)
+static struct interval_range kept_range(uint64_t up, uint64_t down)
 {
-	return (struct sure_range){ exp(-(double)(down ? down : up) / MILLIONTHS), exp((double)up / MILLIONTHS) };
+	return (struct interval_range){ exp(-(double)(down ? down : up) / MILLIONTHS), exp((double)up / MILLIONTHS) };
 }
 
 /* A resource of a stored run; 0: this build has none of that name. */
@@ -302,8 +306,8 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	out->wall = !carried && w->wall_ns > 0 ? unit_us(w->wall_ns) / total : 0;
 	out->fused_ps = x->fused_ps;
 	out->fused = unit_ps_us(x->fused_ps) / total;
-	out->sure = x->spread_ppm != 0;
-	out->from = x->sure_from < SURE_FROMS ? (enum sure_from)x->sure_from : SURE_UNSAID;
+	out->interval = x->spread_ppm != 0;
+	out->from = x->interval_from < INTERVAL_FROMS ? (enum interval_from)x->interval_from : INTERVAL_UNSAID;
 	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);
 	out->fused_range = kept_range(x->fused_spread_ppm, x->fused_down_ppm);
 }
@@ -331,21 +335,21 @@ static void add_time(struct str *s, double us)
 	str_add(s, us < 10000 ? " us" : " ms");
 }
 
-static struct sure_range around(double x, struct sure_range r)
+static struct interval_range around(double x, struct interval_range r)
 {
-	return (struct sure_range){ x * r.low, x * r.high };
+	return (struct interval_range){ x * r.low, x * r.high };
 }
 
 /* Of what is so much over the time. */
-static struct sure_range per(struct sure_range time)
+static struct interval_range per(struct interval_range time)
 {
-	return (struct sure_range){ 1 / time.high, 1 / time.low };
+	return (struct interval_range){ 1 / time.high, 1 / time.low };
 }
 
-static void add_interval(struct str *s, const struct verdict *v, struct sure_range i,
+static void add_interval(struct str *s, const struct verdict *v, struct interval_range i,
                          void (*add)(struct str *s, double x))
 {
-	if (!v->sure)
+	if (!v->interval)
 		return;
 	str_add(s, " (");
 	add(s, i.low);
@@ -388,9 +392,9 @@ static void add_ratio(struct str *s, double x)
 	str_addf(s, x < 0.95 ? "%.2gx" : x < 9.95 ? "%.1fx" : "%.0fx", x);
 }
 
-static void add_ratios(struct str *s, double x, struct sure_range r)
+static void add_ratios(struct str *s, double x, struct interval_range r)
 {
-	const struct sure_range i = around(x, r);
+	const struct interval_range i = around(x, r);
 
 	str_addf(s, i.low < 0.95 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
 }
@@ -415,7 +419,7 @@ static void say_ratios(const struct verdict *v, struct str *s)
 	str_add(s, "; ");
 	if (v->fused > 0) {
 		add_ratio(s, v->fused);
-		if (v->sure)
+		if (v->interval)
 			add_ratios(s, v->fused, v->fused_range);
 		str_addf(s, v->kernels > 0 ? " it fused, graphed" : " an %s fused and graphed, simulated", of);
 	} else {
@@ -452,7 +456,7 @@ static void add_more(struct str *s, double x, const char *unit)
 	str_addf(s, ", %+.*f %s", none || fabs(x) >= 9.95 ? 0 : 1, none ? 0.0 : x, unit);
 }
 
-static void add_cost(struct str *s, const struct buy *b)
+static void add_cost(struct str *s, const struct marginal *b)
 {
 	if (b->has_mm2)
 		add_more(s, b->mm2, "mm2");
@@ -460,7 +464,7 @@ static void add_cost(struct str *s, const struct buy *b)
 		add_more(s, b->watts, "W");
 }
 
-static void say_buy(const struct buy *b, const char *label, struct str *s)
+static void say_buy(const struct marginal *b, const char *label, struct str *s)
 {
 	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
 	add_cost(s, b);
@@ -482,9 +486,9 @@ static int say_buys(const struct verdict *v, struct str *lines)
 }
 
 /* What the interval rests on, where that is no silicon of the machine's family. */
-static const char *const sure_words[SURE_FROMS] = {
-	[SURE_FITTED] = "its family's numbers were fitted to published rates: none was held back",
-	[SURE_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
+static const char *const interval_text[INTERVAL_FROMS] = {
+	[INTERVAL_FITTED] = "its family's numbers were fitted to published rates: none was held back",
+	[INTERVAL_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
 };
 
 /* Which kernels, and what helps: a run's are at hand, of a stored one how many. */
@@ -513,8 +517,8 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 		return n;
 	}
 	say_time(v, &lines[n++]);
-	if (v->sure && sure_words[v->from])
-		str_add(&lines[n++], sure_words[v->from]);
+	if (v->interval && interval_text[v->from])
+		str_add(&lines[n++], interval_text[v->from]);
 	say_ratios(v, &lines[n++]);
 	say_held(v, &lines[n++]);
 	if (v->buys)
@@ -524,10 +528,10 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 
 void run_verdict_classes(const struct verdict *v, struct str *s)
 {
-	static const char *const words[SURE_PARTS] = { "decode", "prefill", "attention of a prompt" };
+	static const char *const words[INTERVAL_PARTS] = { "decode", "prefill", "attention of a prompt" };
 	bool any = false;
 
-	for (int p = 0; p < SURE_PARTS && v->sure && sure_words[v->from]; p++) {
+	for (int p = 0; p < INTERVAL_PARTS && v->interval && interval_text[v->from]; p++) {
 		if (v->share[p] < 0.005)
 			continue;
 		str_add(s, any ? ", " : "time: ");
@@ -536,17 +540,17 @@ void run_verdict_classes(const struct verdict *v, struct str *s)
 		str_addf(s, v->share[p] < 0.995 ? ", %.0f %% of it)" : ")", 100 * v->share[p]);
 		any = true;
 	}
-	if (any && v->from == SURE_OTHERS && !v->family[0])
+	if (any && v->from == INTERVAL_OTHERS && !v->family[0])
 		str_add(s, "; it names no family (key 'family')");
-	else if (any && v->from == SURE_OTHERS)
+	else if (any && v->from == INTERVAL_OTHERS)
 		str_addf(s, "; configs/accuracy has no rows of '%s'", v->family);
 }
 
 /* --- json ---------------------------------------------------------------------------------------------------------------- */
 
-static void interval_json(struct out_json *j, const struct verdict *v, struct sure_range i)
+static void interval_json(struct out_json *j, const struct verdict *v, struct interval_range i)
 {
-	if (v->sure) {
+	if (v->interval) {
 		out_json_real(j, "low", i.low);
 		out_json_real(j, "high", i.high);
 	} else {
@@ -555,8 +559,8 @@ static void interval_json(struct out_json *j, const struct verdict *v, struct su
 	}
 }
 
-static void ratio_json(struct out_json *j, const char *key, double value, struct sure_range r, const struct verdict *v,
-                       const char *how)
+static void ratio_json(struct out_json *j, const char *key, double value, struct interval_range r,
+                       const struct verdict *v, const char *how)
 {
 	char of[128];
 
@@ -594,7 +598,7 @@ static void cost_json(struct out_json *j, const char *key, bool known, double x)
 		out_json_null(j, key);
 }
 
-static void buy_json(struct out_json *j, const char *name, const struct buy *b)
+static void marginal_json(struct out_json *j, const char *name, const struct marginal *b)
 {
 	if (!b->key) {
 		out_json_null(j, name);
@@ -623,17 +627,17 @@ static void part_json(struct out_json *j, const struct workload_part *p)
 /* What an NPU's interval rests on; of classes that are not its family's rows, each. */
 static void from_json(struct out_json *j, const struct verdict *v)
 {
-	static const char *const from[SURE_FROMS] = { [SURE_ROWS] = "silicon of its family",
-		                                      [SURE_FITTED] = "rates its family was fitted to",
-		                                      [SURE_OTHERS] = "other families" };
+	static const char *const from[INTERVAL_FROMS] = { [INTERVAL_ROWS] = "silicon of its family",
+		                                          [INTERVAL_FITTED] = "rates its family was fitted to",
+		                                          [INTERVAL_OTHERS] = "other families" };
 
-	out_json_text(j, "from", v->sure ? from[v->from] : NULL);
-	if (!sure_words[v->from])
+	out_json_text(j, "from", v->interval ? from[v->from] : NULL);
+	if (!interval_text[v->from])
 		return;
 	out_json_open(j, "classes", '[');
-	for (int p = 0; p < SURE_PARTS; p++) {
+	for (int p = 0; p < INTERVAL_PARTS; p++) {
 		out_json_open(j, NULL, '{');
-		out_json_text(j, "class", sure_part_name((enum sure_part)p));
+		out_json_text(j, "class", interval_part_name((enum interval_part)p));
 		out_json_real(j, "low", v->range[p].low);
 		out_json_real(j, "high", v->range[p].high);
 		out_json_real(j, "share_of_time", v->share[p]);
@@ -667,7 +671,7 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 		out_json_null(j, "step_us");
 	if (v->us) {
 		out_json_open(j, "interval", '{');
-		out_json_real(j, "level", SURE_LEVEL);
+		out_json_real(j, "level", INTERVAL_LEVEL);
 		interval_json(j, v, around(v->us, v->time));
 		out_json_text(j, "of", "step_us");
 		from_json(j, v);
@@ -676,6 +680,6 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 	ratio_json(j, "speedup", v->kernels, per(v->time), v, "kernels as measured");
 	ratio_json(j, "speedup_fused", v->fused, v->fused_range, v, "fused under a graph (simulated)");
 	held_json(j, v);
-	buy_json(j, "next_buy", &v->buy.amount);
-	buy_json(j, "next_switch", &v->buy.choice);
+	marginal_json(j, "next_buy", &v->buy.amount);
+	marginal_json(j, "next_switch", &v->buy.choice);
 }

@@ -3,9 +3,9 @@
  *
  * Two ratios, always both. As measured: the traced GPU's kernels over the simulated time, and its wall time over it; nothing
  * simulated is in those numerators. Fused: the same GPU with the step's ops joined and launched as one graph
- * (sim/engine/peer.h), which is what a careful programmer would get of it. A workload that nobody measured has the second alone,
+ * (sim/engine/gpu_baseline.h), which is what a careful programmer would get of it. A workload that nobody measured has the second alone,
  * against the GPU that the models were held against.
- * Beside figures stand the intervals of sim/accuracy/sure.h, at four in five. What is a part of a model makes no tokens: of it the
+ * Beside figures stand the intervals of sim/accuracy/interval.h, at four in five. What is a part of a model makes no tokens: of it the
  * time alone is said.
  * Tokens: new ones of all sequences, which a trace's attention tells; steps are counted, and a time is that of one. */
 #ifndef NPUSIM_SIM_REPORT_RUN_VERDICT_H
@@ -13,7 +13,7 @@
 
 #include "sim/report/baseline.h"
 #include "sim/report/run.h"
-#include "sim/study/buy.h"
+#include "sim/study/marginal.h"
 
 #define VERDICT_LINES 6
 #define VERDICT_INIT \
@@ -33,16 +33,16 @@ struct verdict {
 	double kernels, wall; /* times the GPU as measured; 0: not known */
 	double fused;         /* times that GPU fused and under a graph; 0: not known */
 	ps_t fused_ps;
-	bool sure;                     /* how wide these are is known: */
-	struct sure_range time;        /* true over simulated */
-	struct sure_range fused_range; /* the same of the ratio to the GPU fused */
-	enum sure_from from;           /* an NPU's: what they are made by; of the last two: */
-	const char *family;            /* as the machine names it; "": it names none */
-	struct sure_range range[SURE_PARTS];
-	double share[SURE_PARTS]; /* of the time; none of a stored run */
-	const char *device;       /* "H200" */
-	enum res held;            /* what most of the time was waited for */
-	double held_share;        /* of the time */
+	bool interval;                     /* how wide these are is known: */
+	struct interval_range time;        /* true over simulated */
+	struct interval_range fused_range; /* the same of the ratio to the GPU fused */
+	enum interval_from from;           /* an NPU's: what they are made by; of the last two: */
+	const char *family;                /* as the machine names it; "": it names none */
+	struct interval_range range[INTERVAL_PARTS];
+	double share[INTERVAL_PARTS]; /* of the time; none of a stored run */
+	const char *device;           /* "H200" */
+	enum res held;                /* what most of the time was waited for */
+	double held_share;            /* of the time */
 	enum res full;     /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
 	double full_share; /* how near: 0 to 1 */
 	double mfu, bandwidth; /* 0 to 1 */
@@ -52,7 +52,7 @@ struct verdict {
 };
 
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
-int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct buy_question *q,
+int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct marginal_question *q,
                      struct arena *a, struct verdict *out, struct err *e);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
  * measured and what to buy next are not kept. */

@@ -256,9 +256,9 @@ static int seen(void *arg, size_t i, const struct pool_result *r, struct err *e)
 }
 
 /* Workers have what was found out here so far, and keep what they find out: where there are some, a single point is theirs, too. */
-static void hire(struct steps *s, struct batch *b, size_t n)
+static void run_pool(struct steps *s, struct batch *b, size_t n)
 {
-	const struct pool_how how = { .crew = &pool_processes,
+	const struct pool_how how = { .backend = &pool_processes,
 		                      .workers = s->jobs < STEPS_JOBS ? s->jobs : STEPS_JOBS,
 		                      .frame_max = FRAME_MAX,
 		                      .work = work,
@@ -281,7 +281,7 @@ int steps_simulate(void *ctx, const struct cost_point *p, size_t n, struct cost_
 
 	if (!b.done)
 		return err_nomem(e, "for the steps of a server");
-	hire(s, &b, n);
+	run_pool(s, &b, n);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		if (!b.done[i])
 			rc = one(s, &p[i], &out[i], e);

@@ -49,7 +49,7 @@ struct ablate_workload {
 enum ablate_expects { ABLATE_FASTER, ABLATE_NO_SLOWER, ABLATE_LESS_ENERGY };
 
 struct ablate_change {
-	const char *name, *says, *mechanism, *not_modelled;
+	const char *name, *diags, *mechanism, *not_modelled;
 	const char *const *sets; /* KEY=VALUE */
 	size_t n_sets;
 	enum ablate_expects expects;
@@ -123,7 +123,7 @@ enum ablate_verdict {
 	ABLATE_TOGETHER,     /* alone it does nothing, and all together would miss it */
 	ABLATE_WITHIN        /* the effect is no larger than what events and closed form differ by */
 };
-enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_result *r, size_t change);
+enum ablate_verdict ablate_verdict_of(const struct ablation *x, const struct ablate_result *r, size_t change);
 const char *ablate_verdict_name(enum ablate_verdict v);
 /* Does the verdict hang on a figure in closed form that says too little: that of the run alone, or of all the others? */
 bool ablate_unsure_alone(const struct ablation *x, const struct ablate_result *r, size_t change);

@@ -64,10 +64,10 @@ struct limits_question {
 	const struct op_stream *stream;
 	struct run_opts run;
 	uint32_t step_ppm;
-	unsigned jobs;                /* workers; 0: one */
-	const struct pool_crew *crew; /* who makes them; NULL: all is run here */
-	size_t pairs;                 /* tried at most */
-	bool events;                  /* with events, too, what the closed form says too little of */
+	unsigned jobs;                      /* workers; 0: one */
+	const struct pool_backend *backend; /* who makes them; NULL: all is run here */
+	size_t pairs;                       /* tried at most */
+	bool events;                        /* with events, too, what the closed form says too little of */
 	void (*progress)(void *arg, size_t done, size_t of); /* may be NULL; `of` grows when pairs are known */
 	void *arg;
 };

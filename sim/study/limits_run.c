@@ -122,7 +122,7 @@ int limits_run_rows(const struct limits_job *job, const struct limits_row *const
 {
 	struct rows r = { job, rows, out };
 	const size_t jobs = job->q->jobs < n ? job->q->jobs : n;
-	const struct pool_how how = { .crew = job->q->crew,
+	const struct pool_how how = { .backend = job->q->backend,
 		                      .workers = jobs > 1 ? (unsigned)jobs : 0,
 		                      .frame_max = sizeof *out,
 		                      .start = start,

@@ -120,7 +120,7 @@ void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t poin
 
 /* --- workers ----------------------------------------------------------------------------------------------- */
 
-struct crew {
+struct workers {
 	const struct sweep *s;
 	const struct sweep_job *job;
 	size_t *todo, n_todo; /* points to run, in order */
@@ -134,7 +134,7 @@ struct crew {
 /* Workers are made for this sweep's points, and know them by number. */
 static void job_of(void *arg, size_t i, struct str *to)
 {
-	const struct crew *c = arg;
+	const struct workers *c = arg;
 	const uint64_t point = c->todo[i];
 
 	str_addn(to, (const char *)&point, sizeof point);
@@ -157,7 +157,7 @@ static void end(void *arg, void *memo)
 
 static void work(void *arg, void *memo, const char *job, size_t n, struct str *result)
 {
-	const struct crew *c = arg;
+	const struct workers *c = arg;
 	struct sweep_job mine = *c->job;
 	struct arena *a = arena_new(0);
 	struct res_point p;
@@ -192,7 +192,7 @@ static int add_values(const struct sweep *s, struct res_point *p, struct arena *
 /* One at a time of each worker, so there are never more rows than workers. */
 static int take_row(void *arg, size_t i, const struct pool_result *r, struct err *e)
 {
-	struct crew *c = arg;
+	struct workers *c = arg;
 	struct res_point *row = &c->rows[c->n_rows];
 
 	if (r->lost) {
@@ -210,7 +210,7 @@ static int take_row(void *arg, size_t i, const struct pool_result *r, struct err
 /* Stores all rows that came together as one transaction. */
 static int put_rows(void *arg, size_t done, struct err *e)
 {
-	struct crew *c = arg;
+	struct workers *c = arg;
 	const struct sweep_job *job = c->job;
 
 	for (size_t i = 0; job->row && i < c->n_rows; i++)
@@ -225,10 +225,10 @@ static int put_rows(void *arg, size_t done, struct err *e)
 	return 0;
 }
 
-static int run_all(struct crew *c, struct err *e)
+static int run_all(struct workers *c, struct err *e)
 {
 	const struct sweep_job *job = c->job;
-	const struct pool_how how = { .crew = &pool_processes,
+	const struct pool_how how = { .backend = &pool_processes,
 		                      .workers = job->jobs ? job->jobs : 1, /* a point may kill who runs it */
 		                      .frame_max = FRAME_MAX,
 		                      .start = start,
@@ -254,7 +254,7 @@ static int run_all(struct crew *c, struct err *e)
 }
 
 /* Points that cannot be built need no worker: their rows are written first. */
-static int put_refused(struct crew *c, struct resdb *db, struct sweep_done *d, struct err *e)
+static int put_refused(struct workers *c, struct resdb *db, struct sweep_done *d, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct res_point *rows = a ? arena_array(a, BATCH, sizeof *rows) : NULL;
@@ -285,7 +285,7 @@ static int put_refused(struct crew *c, struct resdb *db, struct sweep_done *d, s
 }
 
 /* Points that an earlier sweep of the file has, one with a coarser grid say, are copied from there. */
-static int adopt(struct crew *c, struct resdb *db, struct sweep_done *d, struct err *e)
+static int adopt(struct workers *c, struct resdb *db, struct sweep_done *d, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct res_point *rows = a ? arena_array(a, BATCH, sizeof *rows) : NULL;
@@ -365,7 +365,7 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *d, struct err *e)
 {
 	uint8_t *status = calloc((s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : s->n_points) + 1, 1);
-	struct crew *c = calloc(1, sizeof *c);
+	struct workers *c = calloc(1, sizeof *c);
 	struct res_sweep head;
 	int rc = -1;
 

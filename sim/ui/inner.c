@@ -17,7 +17,7 @@
 /* A value of `key`, in the mapping under the key `within` or anywhere, names a file with this before and behind, or one that
  * comes with npusim. */
 typedef bool shipped_fn(const char *name, char *path, unsigned size);
-static const struct named {
+static const struct run_label {
 	const char *within, *key, *before, *behind;
 	shipped_fn *shipped;
 } names[] = {
@@ -53,7 +53,7 @@ static bool is_plain(const char *path)
 }
 
 /* The places where readers look, in their order. */
-static bool found(const struct search *s, const struct named *n, int place, const char *name, char out[PATH_SIZE])
+static bool found(const struct search *s, const struct run_label *n, int place, const char *name, char out[PATH_SIZE])
 {
 	struct err none = ERR_INIT;
 
@@ -66,7 +66,7 @@ static bool found(const struct search *s, const struct named *n, int place, cons
 	return n->shipped && n->shipped(name, out, PATH_SIZE);
 }
 
-static bool is_of(const struct named *n, const char *within, const char *key)
+static bool is_of(const struct run_label *n, const char *within, const char *key)
 {
 	return strcmp(n->key, key) == 0 && (!n->within || (within && strcmp(n->within, within) == 0));
 }
@@ -77,7 +77,7 @@ static int in_value(const struct search *s, const char *within, const char *key,
 	struct str name = STR_INIT;
 	int rc = 0;
 
-	for (const struct named *n = names; n < names + sizeof names / sizeof *names; n++) {
+	for (const struct run_label *n = names; n < names + sizeof names / sizeof *names; n++) {
 		if (!is_of(n, within, key))
 			continue;
 		str_clear(&name);

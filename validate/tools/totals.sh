@@ -1,6 +1,6 @@
 #!/bin/sh
 # totals.sh NPUSIM WORK - whole decode steps as CSV, simulated beside measured, with what classes of op their time is: what the
-# intervals of npusim run are held against (configs/accuracy/totals.csv; sim/accuracy/sure.h). No step is in any fit.
+# intervals of npusim run are held against (configs/accuracy/totals.csv; sim/accuracy/interval.h). No step is in any fit.
 #
 # kernels: the sum of a step's kernels, copies and sets as profiled; graph: its wall time under a CUDA graph, unprofiled
 # (traces/DEVICE/steps.jsonl). Classes are those of configs/accuracy, each with its share of the simulated time.

@@ -73,8 +73,8 @@ TEST(each_change_has_its_worth_alone_and_to_all)
 	CHECK(fabs(ablate_alone(&b.r, 0).value - 0.5) < 0.03);
 	CHECK(fabs(ablate_missed(&b.r, 0).value - 1.0) < 0.06);
 	CHECK(fabs(ablate_alone(&b.r, 1).value) < 0.005);
-	CHECK_U64(ablate_judge(b.x, &b.r, 0), ABLATE_RIGHT);
-	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_NOTHING);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 0), ABLATE_RIGHT);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 1), ABLATE_NOTHING);
 	CHECK_HAS(why(&b, 0, &s), "less waited for dram");
 	CHECK_HAS(why(&b, 1, &s), "alone it changes nothing");
 	CHECK(b.r.base.dram_bytes >= 64 << 20);
@@ -95,9 +95,9 @@ TEST(what_costs_is_wrong_unless_it_is_not_missed)
 	         "- {name: fewer lanes, set: {gemv.lanes: 32}, expects: no slower}\n"
 	         "- {name: also half, set: {dram.fixed_bandwidth: 60 GB/s}, expects: no slower}\n");
 	ask(&b, 1);
-	CHECK_U64(ablate_judge(b.x, &b.r, 0), ABLATE_WRONG);
-	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_RIGHT);
-	CHECK_U64(ablate_judge(b.x, &b.r, 2), ABLATE_WRONG);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 0), ABLATE_WRONG);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 1), ABLATE_RIGHT);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 2), ABLATE_WRONG);
 	down(&b);
 }
 
@@ -128,13 +128,13 @@ TEST(a_claim_of_energy_is_judged_by_joules)
 	         "- {name: dear, set: {power.dram_read: 90 pJ}, expects: less energy}\n");
 	ask(&b, 1);
 	CHECK_U64(ablate_runs(b.x, 0), 7); /* base, all, three alone, all but gated and all but dear */
-	CHECK_U64(ablate_judge(b.x, &b.r, 0), ABLATE_RIGHT);
-	CHECK_U64(ablate_judge(b.x, &b.r, 2), ABLATE_WRONG);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 0), ABLATE_RIGHT);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 2), ABLATE_WRONG);
 	CHECK_HAS(why(&b, 0, &s), "of the energy");
 	CHECK(!b.r.without[1].run);
 	CHECK(b.r.alone[1].total_ps > b.r.base.total_ps && b.r.all.total_ps == b.r.base.total_ps);
 	CHECK(b.r.alone[1].energy_fj < b.r.base.energy_fj);
-	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_RIGHT);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 1), ABLATE_RIGHT);
 	str_free(&s);
 	down(&b);
 }
@@ -147,7 +147,7 @@ TEST(what_is_not_modelled_is_never_judged)
 	load(&b,
 	     "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: links, not_modelled: one chip}\n");
 	ask(&b, 1);
-	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_NOT_MODELLED);
+	CHECK_U64(ablate_verdict_of(b.x, &b.r, 1), ABLATE_NOT_MODELLED);
 	CHECK_STR(why(&b, 1, &s), "one chip");
 	CHECK_U64(ablate_runs(b.x, 0), 2);
 	str_free(&s);
@@ -177,7 +177,7 @@ TEST(workers_do_not_change_the_answer)
 
 /* --- files ------------------------------------------------------------------------------------------------------------- */
 
-static void says(const char *rest, const char *part, int line)
+static void diags(const char *rest, const char *part, int line)
 {
 	struct bed b;
 
@@ -191,23 +191,24 @@ static void says(const char *rest, const char *part, int line)
 
 TEST(a_file_that_is_none_has_its_line)
 {
-	says("", "has 'changes'", 1);
-	says("changes: []\n", "'changes' is empty", 6);
-	says("changes: {a: b}\n", "'changes' is empty", 6);
-	says("changes:\n- {name: a, set: {l2.sise: 1 MiB}}\n", "did you mean 'l2.size'?", 7);
-	says("changes:\n- {name: a, set: {cores: 16}}\n", "'a' changes nothing: the base has cores=16 already", 7);
-	says("changes:\n- {name: a, set: {cores: 0}}\n", "'cores'", 7);
-	says("changes:\n- {name: a, set: {}}\n", "'set' is a mapping", 7);
-	says("changes:\n- {set: {cores: 8}}\n", "a change has no 'name'", 7);
-	says("changes:\n- {name: a}\n", "neither 'set' nor 'not_modelled'", 7);
-	says("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "both 'set' and 'not_modelled'", 7);
-	says("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
-	says("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'", 8);
-	says("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
-	says("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster, no slower or less energy", 7);
-	says("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
-	says("changes: [1]\n", "a change is a mapping", 6);
-	says("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
+	diags("", "has 'changes'", 1);
+	diags("changes: []\n", "'changes' is empty", 6);
+	diags("changes: {a: b}\n", "'changes' is empty", 6);
+	diags("changes:\n- {name: a, set: {l2.sise: 1 MiB}}\n", "did you mean 'l2.size'?", 7);
+	diags("changes:\n- {name: a, set: {cores: 16}}\n", "'a' changes nothing: the base has cores=16 already", 7);
+	diags("changes:\n- {name: a, set: {cores: 0}}\n", "'cores'", 7);
+	diags("changes:\n- {name: a, set: {}}\n", "'set' is a mapping", 7);
+	diags("changes:\n- {set: {cores: 8}}\n", "a change has no 'name'", 7);
+	diags("changes:\n- {name: a}\n", "neither 'set' nor 'not_modelled'", 7);
+	diags("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "both 'set' and 'not_modelled'", 7);
+	diags("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
+	diags("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'",
+	      8);
+	diags("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
+	diags("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster, no slower or less energy", 7);
+	diags("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
+	diags("changes: [1]\n", "a change is a mapping", 6);
+	diags("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
 }
 
 static void workloads_say(const char *workloads, const char *part)
@@ -259,7 +260,7 @@ static enum ablate_verdict judged(struct bed *b, uint64_t base_form, uint64_t ba
 		alone = (struct ablate_run){
 			.run = true, .by = RUN_EVENT, .total_ps = event * 1000, .form = &forms[1]
 		};
-	v = ablate_judge(b->x, &r, 0);
+	v = ablate_verdict_of(b->x, &r, 0);
 	CHECK(ablate_unsure_alone(b->x, &r, 0) == (v == ABLATE_WITHIN));
 	return v;
 }

@@ -117,7 +117,7 @@ TEST(figures_are_those_of_the_modules)
 	CHECK_OK(eval_run(&job, a, &x, &e), e);
 	CHECK(get(r, "total_us") == (double)x.result.total_ps / 1e6);
 	CHECK(get(r, "cycles") == (double)x.result.cycles);
-	eval_judge(&job, b, a, &x);
+	eval_verdict(&job, b, a, &x);
 	run_json(&x.report, &text);
 	CHECK_STR(s, str_c(&text));
 	free(s);

@@ -21,14 +21,14 @@ TEST(every_kind_of_machine_has_one_engine_at_each_fidelity)
 		}
 }
 
-struct named {
+struct run_label {
 	const struct run_result *x;
 	size_t n;
 };
 
 static void is_next(void *arg, const struct stat_view *v)
 {
-	struct named *a = arg;
+	struct run_label *a = arg;
 
 	CHECK(a->n < a->x->n_stats);
 	CHECK_STR(a->x->stats[a->n++].name, v->name);
@@ -53,7 +53,7 @@ TEST(an_engine_names_the_statistics_its_results_have)
 	b.s = synth_step(&r, b.a, 1, false);
 	for (int i = 0; i < 4; i++) {
 		const struct run_result x = run(&b, configs[i / 2], fidelities[i % 2]);
-		struct named a = { &x, 0 };
+		struct run_label a = { &x, 0 };
 		struct machine_conf *c;
 		char path[512];
 

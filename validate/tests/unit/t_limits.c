@@ -1,6 +1,6 @@
 /* t_limits.c - what limits finds on made-up machines whose answers are known. */
 #include "sim/base/pool.h"
-#include "sim/study/buy.h"
+#include "sim/study/marginal.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -204,7 +204,7 @@ TEST(rows_do_not_depend_on_the_workers)
 	bed_up(&one, EQUALS);
 	bed_up(&three, EQUALS);
 	three.q.jobs = 3;
-	three.q.crew = &pool_processes;
+	three.q.backend = &pool_processes;
 	one.q.events = three.q.events = true;
 	bed_ask(&one);
 	bed_ask(&three);
@@ -328,7 +328,7 @@ TEST(what_is_too_near_the_base_is_run_with_events)
 TEST(what_to_buy_next_is_an_amount_and_a_switch_with_area_and_power)
 {
 	struct bed b;
-	struct buy_question q;
+	struct marginal_question q;
 	struct run_result x;
 	struct buys buys;
 
@@ -336,10 +336,10 @@ TEST(what_to_buy_next_is_an_amount_and_a_switch_with_area_and_power)
 	           "l2: {size: 4 MiB, banks: 64}\ngemv: {units: 4, lanes: 64}\ndram: {kind: hbm3-6400, channels: 4}\n"
 	           "power: {dram: hbm3e}\n");
 	bed_ask(&b);
-	q = (struct buy_question){ .q = b.q, .machines = machine_base_load(b.path, NULL, 0, &b.e) };
+	q = (struct marginal_question){ .q = b.q, .machines = machine_base_load(b.path, NULL, 0, &b.e) };
 	q.conf = machine_base_conf(q.machines, NULL, 0, &b.e);
 	CHECK_OK(run_stream(b.q.stream, q.conf, &b.q.run, b.a, &x, &b.e), b.e);
-	CHECK_OK(buy_best(&q, &x, b.a, &buys, &b.e), b.e);
+	CHECK_OK(marginal_best(&q, &x, b.a, &buys, &b.e), b.e);
 	CHECK(buys.amount.key && strncmp(buys.amount.key, "dram.", 5) == 0);
 	CHECK(buys.amount.has_mm2 && buys.amount.has_watts && buys.amount.watts > 0);
 	CHECK(buys.choice.key != NULL);
@@ -359,17 +359,17 @@ TEST(what_to_buy_next_is_an_amount_and_a_switch_with_area_and_power)
 TEST(of_two_names_of_a_memory_the_one_that_pays_is_next)
 {
 	struct bed b;
-	struct buy_question q;
+	struct marginal_question q;
 	struct run_result x;
 	struct buys buys;
 
 	bed_up(&b, "clock: 1 GHz\ncores: 16\ndma: {tile: 64 KiB, stages: 16, width: 64 B}\nsram: {size: 256 KiB}\n"
 	           "l2: {size: 4 MiB, banks: 64}\ngemv: {units: 4, lanes: 64}\n"
 	           "dram: {kind: hbm3-6400, channels: 4, bandwidth: 200 GB/s}\n");
-	q = (struct buy_question){ .q = b.q, .machines = machine_base_load(b.path, NULL, 0, &b.e) };
+	q = (struct marginal_question){ .q = b.q, .machines = machine_base_load(b.path, NULL, 0, &b.e) };
 	q.conf = machine_base_conf(q.machines, NULL, 0, &b.e);
 	CHECK_OK(run_stream(b.q.stream, q.conf, &b.q.run, b.a, &x, &b.e), b.e);
-	CHECK_OK(buy_best(&q, &x, b.a, &buys, &b.e), b.e);
+	CHECK_OK(marginal_best(&q, &x, b.a, &buys, &b.e), b.e);
 	CHECK(buys.amount.key && strcmp(buys.amount.key, "dram.bandwidth") == 0 && buys.amount.saves > 0.4);
 	machine_conf_free((struct machine_conf *)q.conf);
 	machine_base_free(q.machines);

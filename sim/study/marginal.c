@@ -1,4 +1,4 @@
-#include "sim/study/buy.h"
+#include "sim/study/marginal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "sim/study/limits_int.h"
 
 struct asked {
-	const struct buy_question *from;
+	const struct marginal_question *from;
 	const struct run_result *x;
 	struct arena *a;
 };
@@ -127,7 +127,7 @@ static const struct limits_row *best_kept(const struct asked *k, const struct ca
 	const ps_t base = held(k, k->from->conf);
 	ps_t saved = 0;
 
-	for (size_t i = 0; base && i < n && i < BUY_TRIES && v[i].bound > saved; i++) {
+	for (size_t i = 0; base && i < n && i < MARGINAL_TRIES && v[i].bound > saved; i++) {
 		const ps_t took = try_row(k, v[i].row);
 
 		if (!took || took + saved >= base)
@@ -182,7 +182,7 @@ static double watts(const struct limits_seen *s)
 }
 
 /* In full, mapped for its own machine; it stays if it saves more than what was there. */
-static void try_buy(const struct trial *t, const struct limits_row *row, struct buy *best)
+static void try_buy(const struct trial *t, const struct limits_row *row, struct marginal *best)
 {
 	const struct limits_seen *base = &t->base;
 	struct limits_seen s;
@@ -191,9 +191,9 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 	if (!row || limits_run_one(&t->job, row->sets, row->n_sets, t->memo, &s) < 0)
 		return;
 	saves = 1 - (double)s.total_ps / (double)base->total_ps;
-	if (saves <= best->saves || saves < BUY_LEAST)
+	if (saves <= best->saves || saves < MARGINAL_LEAST)
 		return;
-	*best = (struct buy){ .key = row->key, .now = row->now, .then = row->then, .saves = saves };
+	*best = (struct marginal){ .key = row->key, .now = row->now, .then = row->then, .saves = saves };
 	best->has_mm2 = base->area_nm2 && s.area_nm2;
 	best->has_watts = base->energy_fj && s.energy_fj;
 	if (best->has_mm2)
@@ -203,9 +203,9 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 }
 
 /* The first few that may save more than what was found. */
-static void try_few(const struct trial *t, const struct candidate *v, size_t n, struct buy *best)
+static void try_few(const struct trial *t, const struct candidate *v, size_t n, struct marginal *best)
 {
-	for (size_t i = 0; i < n && i < BUY_MAPPED; i++)
+	for (size_t i = 0; i < n && i < MARGINAL_MAPPED; i++)
 		if ((double)v[i].bound > best->saves * (double)t->base.total_ps)
 			try_buy(t, v[i].row, best);
 }
@@ -220,7 +220,8 @@ static void try_all(const struct asked *k, const struct trial *t, const struct l
 	try_few(t, v, switches(c, rows, k->x, v), &out->choice);
 }
 
-int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buys *out, struct err *e)
+int marginal_best(const struct marginal_question *q, const struct run_result *x, struct arena *a, struct buys *out,
+                  struct err *e)
 {
 	const struct asked k = { .from = q, .x = x, .a = a };
 	struct trial t = { .job = { &q->q, q->machines, RUN_ANALYTIC, 0, 0 } };

@@ -1,4 +1,4 @@
-/* ablate_judge.c - what the runs of an ablation say of each change. */
+/* ablate_verdict_of.c - what the runs of an ablation say of each change. */
 #include <string.h>
 
 #include "sim/engine/engine.h"
@@ -162,7 +162,7 @@ const char *ablate_expects_name(enum ablate_expects x)
 	return names[x];
 }
 
-enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_result *r, size_t change)
+enum ablate_verdict ablate_verdict_of(const struct ablation *x, const struct ablate_result *r, size_t change)
 {
 	const struct ablate_change *c = &x->changes[change];
 	const bool spared = c->expects == ABLATE_NO_SLOWER;
@@ -300,7 +300,7 @@ static void within_why(const struct ablation *x, const struct ablate_result *r, 
 
 void ablate_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out)
 {
-	const enum ablate_verdict v = ablate_judge(x, r, change);
+	const enum ablate_verdict v = ablate_verdict_of(x, r, change);
 	const bool joules = of_joules(x, change);
 	struct ablate_worth alone;
 

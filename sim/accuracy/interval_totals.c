@@ -1,9 +1,9 @@
-/* sure_totals.c - whole steps that were measured: read, judged, and how many of them the intervals hold. */
+/* interval_totals.c - whole steps that were measured: read, judged, and how many of them the intervals hold. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/accuracy/sure.h"
+#include "sim/accuracy/interval.h"
 #include "traces/text/csv.h"
 
 enum column { DEVICE, MODEL, STEP, WAY, MEASURED, SIMULATED, CLASSES, COLUMNS };
@@ -29,7 +29,7 @@ static int time_of(const struct csv *c, size_t column, double *out, const char *
 }
 
 /* "gemv:0.52 elementwise:0.21" */
-static int shares_of(const struct csv *c, struct arena *a, struct sure_total *t, const char *path, struct err *e)
+static int shares_of(const struct csv *c, struct arena *a, struct interval_total *t, const char *path, struct err *e)
 {
 	char *s = arena_strdup(a, csv_field(c, CLASSES)), *end;
 
@@ -44,13 +44,13 @@ static int shares_of(const struct csv *c, struct arena *a, struct sure_total *t,
 			return err_at(e, path, (int)csv_line(c), csv_column(c, CLASSES));
 		}
 		*colon = '\0';
-		sure_add(&t->shares, s, share);
+		interval_add(&t->shares, s, share);
 		s = *end ? end + 1 : end;
 	}
 	return 0;
 }
 
-static int read_row(const struct csv *c, struct arena *a, struct sure_total *t, const char *path, struct err *e)
+static int read_row(const struct csv *c, struct arena *a, struct interval_total *t, const char *path, struct err *e)
 {
 	if (csv_count(c) != COLUMNS) {
 		err_set(e, ERR_IO, "a row has %d fields, this one %zu", COLUMNS, csv_count(c));
@@ -80,7 +80,8 @@ static int read_header(struct csv *c, const char *path, struct err *e)
 	return rc > 0 ? 0 : rc < 0 ? -1 : err_set(e, ERR_IO, "'%s' is empty", path);
 }
 
-static int read_rows(struct csv *c, const char *path, struct arena *a, struct sure_total *v, size_t *n, struct err *e)
+static int read_rows(struct csv *c, const char *path, struct arena *a, struct interval_total *v, size_t *n,
+                     struct err *e)
 {
 	int rc;
 
@@ -93,7 +94,7 @@ static int read_rows(struct csv *c, const char *path, struct arena *a, struct su
 	return rc < 0 || *n ? rc : err_set(e, ERR_IO, "'%s' has no totals", path);
 }
 
-int sure_totals(const char *path, struct arena *a, struct sure_total **v, size_t *n, struct err *e)
+int interval_totals(const char *path, struct arena *a, struct interval_total **v, size_t *n, struct err *e)
 {
 	struct input *in = input_open(path, e);
 	struct csv *c = in ? csv_new(in, e) : NULL;
@@ -111,10 +112,10 @@ int sure_totals(const char *path, struct arena *a, struct sure_total **v, size_t
 
 /* --- judging ------------------------------------------------------------------------------------------------------------- */
 
-void sure_judge(struct sure_total *v, size_t n, const struct accuracy *acc)
+void interval_deviations(struct interval_total *v, size_t n, const struct accuracy *acc)
 {
 	for (size_t i = 0; i < n; i++) {
-		v[i].spread = sure_spread(acc, &v[i].shares);
+		v[i].spread = interval_spread(acc, &v[i].shares);
 		v[i].z = fabs(log(v[i].simulated_us / v[i].measured_us)) / v[i].spread;
 	}
 }
@@ -126,14 +127,14 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool left_out(const struct sure_total *t, const char *device, const char *model)
+static bool left_out(const struct interval_total *t, const char *device, const char *model)
 {
 	return (device && strcmp(t->device, device) == 0) || (model && strcmp(t->model, model) == 0);
 }
 
-double sure_quantile(const struct sure_total *v, size_t n, const char *device, const char *model)
+double interval_quantile(const struct interval_total *v, size_t n, const char *device, const char *model)
 {
-	double *z = malloc((n + 1) * sizeof *z), q = SURE_NORMAL;
+	double *z = malloc((n + 1) * sizeof *z), q = INTERVAL_NORMAL;
 	size_t k = 0, at;
 
 	for (size_t i = 0; z && i < n; i++)
@@ -141,22 +142,24 @@ double sure_quantile(const struct sure_total *v, size_t n, const char *device, c
 			z[k++] = v[i].z;
 	if (k) {
 		qsort(z, k, sizeof *z, by_size);
-		at = (size_t)ceil(SURE_LEVEL *
+		at = (size_t)ceil(INTERVAL_LEVEL *
 		                  (double)(k + 1)); /* of k + 1, as the one that is asked for is one more */
-		q = ((double)k * z[(at < k ? at : k) - 1] + SURE_PRIOR * SURE_NORMAL) / (double)(k + SURE_PRIOR);
+		q = ((double)k * z[(at < k ? at : k) - 1] + INTERVAL_PRIOR * INTERVAL_NORMAL) /
+		    (double)(k + INTERVAL_PRIOR);
 	}
 	free(z);
 	return q;
 }
 
-struct sure_cover sure_cover(const struct sure_total *v, size_t n, enum sure_without w, const char *only)
+struct interval_cover interval_cover(const struct interval_total *v, size_t n, enum interval_without w,
+                                     const char *only)
 {
 	double *half = malloc((n + 1) * sizeof *half);
-	struct sure_cover c = { .n = 0 };
+	struct interval_cover c = { .n = 0 };
 
 	for (size_t i = 0; half && i < n; i++) {
-		const double q =
-			sure_quantile(v, n, w == SURE_DEVICE ? v[i].device : NULL, w == SURE_MODEL ? v[i].model : NULL);
+		const double q = interval_quantile(v, n, w == INTERVAL_DEVICE ? v[i].device : NULL,
+		                                   w == INTERVAL_MODEL ? v[i].model : NULL);
 
 		if (only && strcmp(v[i].device, only) != 0 && strcmp(v[i].model, only) != 0)
 			continue;

@@ -1,6 +1,6 @@
-/* t_says.c - what a move's time is put down to, and what machines say that cannot work as they are written. */
+/* t_diag.c - what a move's time is put down to, and what machines say that cannot work as they are written. */
+#include "sim/engine/diag.h"
 #include "sim/engine/run.h"
-#include "sim/engine/says.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -68,12 +68,12 @@ static struct machine_conf *machine(const char *const *sets, int n)
 	return c;
 }
 
-static struct says_list said(const char *const *sets, int n)
+static struct diag_list said(const char *const *sets, int n)
 {
 	struct machine_conf *c = machine(sets, n);
-	struct says_list l = { .n = 0 };
+	struct diag_list l = { .n = 0 };
 
-	says_machine(&c->cfg, &l);
+	diag_machine(&c->cfg, &l);
 	machine_conf_free(c);
 	return l;
 }
@@ -104,7 +104,7 @@ TEST(each_thing_that_cannot_work_has_its_line)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct says_list l = said(&cases[i].set, 1);
+		const struct diag_list l = said(&cases[i].set, 1);
 
 		CHECK_U64(l.n, 1);
 		CHECK_STR(l.v[0].what, cases[i].what);
@@ -138,7 +138,7 @@ TEST(shipped_machines_say_nothing)
 		snprintf(path, sizeof path, "%s/%s", test_root(), folders[f]);
 		CHECK((d = opendir(path)) != NULL);
 		while ((x = readdir(d))) {
-			struct says_list l = { .n = 0 };
+			struct diag_list l = { .n = 0 };
 			struct err e = ERR_INIT;
 			struct machine_conf *c;
 
@@ -146,7 +146,7 @@ TEST(shipped_machines_say_nothing)
 				continue;
 			snprintf(path, sizeof path, "%s/%s/%s", test_root(), folders[f], x->d_name);
 			CHECK_OK((c = machine_conf_load(path, NULL, 0, &e)) ? 0 : -1, e);
-			says_machine(&c->cfg, &l);
+			diag_machine(&c->cfg, &l);
 			if (l.n)
 				test_fail(__FILE__, __LINE__, "%s: %s", path, l.v[0].text);
 			machine_conf_free(c);
@@ -159,17 +159,17 @@ TEST(shipped_machines_say_nothing)
 
 /* --- runs -------------------------------------------------------------------------------------------------- */
 
-static struct says_list said_of_a_product(uint64_t m, uint64_t n, uint64_t k, const char *const *sets, int n_sets)
+static struct diag_list said_of_a_product(uint64_t m, uint64_t n, uint64_t k, const char *const *sets, int n_sets)
 {
 	const struct run_opts o = { .start = RUN_COLD, .seed = 1, .fidelity = RUN_ANALYTIC };
 	struct machine_conf *c = machine(sets, n_sets);
-	struct says_list l = { .n = 0 };
+	struct diag_list l = { .n = 0 };
 	struct err e = ERR_INIT;
 	struct arena *a = arena_new(0);
 	struct run_result x = { 0 };
 
 	CHECK_OK(run_stream(synth_product(a, m, n, k), c, &o, a, &x, &e), e);
-	says_run(&c->cfg, &x, &l);
+	diag_run(&c->cfg, &x, &l);
 	arena_free(a);
 	machine_conf_free(c);
 	return l;
@@ -180,7 +180,7 @@ TEST(arrays_that_no_op_fills_are_named_and_those_that_one_fills_are_not)
 	const char *no_gemv[] = { "gemv.units=0", "matrix.rows=128", "matrix.cols=128" };
 	const char *fed[] = { "gemv.units=0", "matrix.rows=128", "matrix.cols=128", "dma.width=512 B",
 		              "sram.size=1 MiB" };
-	const struct says_list few = said_of_a_product(1, 4096, 4096, no_gemv, 3);
+	const struct diag_list few = said_of_a_product(1, 4096, 4096, no_gemv, 3);
 
 	CHECK_U64(few.n, 1);
 	CHECK_STR(few.v[0].what, "unfilled");
@@ -211,7 +211,7 @@ TEST(a_run_in_closed_form_says_what_that_leaves_out)
 	const char *sets[] = { "l2.policy=drrip", "l2.write_block=64 KiB" };
 
 	for (int i = 0; i < 2; i++) {
-		const struct says_list l = said_of_a_product(1, 4096, 4096, &sets[i], 1);
+		const struct diag_list l = said_of_a_product(1, 4096, 4096, &sets[i], 1);
 
 		CHECK_U64(said(&sets[i], 1).n, 0); /* of the machine itself there is nothing to say */
 		CHECK_U64(l.n, 1);
@@ -221,7 +221,7 @@ TEST(a_run_in_closed_form_says_what_that_leaves_out)
 	}
 }
 
-SUITE(t_says, T(a_run_in_closed_form_says_what_that_leaves_out),
+SUITE(t_diag, T(a_run_in_closed_form_says_what_that_leaves_out),
       T(a_full_resource_has_all_of_the_time_that_was_waited_for_it),
       T(where_nothing_is_full_the_fullest_has_its_need_and_latency_the_rest),
       T(time_that_is_explained_already_is_nobodys), T(a_machine_that_can_work_as_written_says_nothing),

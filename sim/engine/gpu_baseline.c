@@ -1,4 +1,4 @@
-#include "sim/engine/peer.h"
+#include "sim/engine/gpu_baseline.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -318,7 +318,7 @@ static void time_op(const struct work *w, struct gpu_work *x, const struct op *o
 
 /* All launches of the step in their order, and the wall time of a graph of them. */
 static int add_up(const struct work *w, struct gpu_work *x, const struct op_stream *s, const struct host_cfg *host,
-                  struct peer *out, struct err *e)
+                  struct gpu_baseline *out, struct err *e)
 {
 	struct op all = { .kind = OP_COPY };
 	const struct op_stream one = { .ops = &all, .n_ops = 1 };
@@ -348,7 +348,7 @@ static int add_up(const struct work *w, struct gpu_work *x, const struct op_stre
 	return 0;
 }
 
-static int times(struct work *w, const struct machine_conf *gpu, struct peer *out, struct err *e)
+static int times(struct work *w, const struct machine_conf *gpu, struct gpu_baseline *out, struct err *e)
 {
 	struct op_stream some, x;
 	struct gpu_work launches;
@@ -362,14 +362,14 @@ static int times(struct work *w, const struct machine_conf *gpu, struct peer *ou
 	return rc < 0 ? -1 : add_up(w, &launches, &x, &gpu->cfg.gpu.host, out, e);
 }
 
-int peer_run(const struct op_stream *s, const struct machine_conf *gpu, const struct kernels *k,
-             const struct fuse_patterns *patterns, struct arena *a, struct peer *out, struct err *e)
+int gpu_baseline_run(const struct op_stream *s, const struct machine_conf *gpu, const struct kernels *k,
+                     const struct fuse_patterns *patterns, struct arena *a, struct gpu_baseline *out, struct err *e)
 {
 	const struct fusion_cfg any = { .enabled = patterns != NULL, .max_ops = UINT32_MAX, .buffer = UINT64_MAX };
 	const struct gpu g = machine_gpu(&gpu->cfg);
 	struct work w = { .s = s, .g = &g, .k = k, .a = a };
 
-	*out = (struct peer){ .op_ps = arena_array(a, s->n_ops + 1, sizeof *out->op_ps) };
+	*out = (struct gpu_baseline){ .op_ps = arena_array(a, s->n_ops + 1, sizeof *out->op_ps) };
 	if (!out->op_ps)
 		return err_nomem(e, "for the fused step");
 	if (fuse_stream(s, &any, patterns, a, &w.groups, &w.n_groups, e) < 0 || chains(&w, e) < 0 ||
@@ -407,7 +407,7 @@ static bool try_from(const struct source *from, const char *word, char *path, un
 	return false;
 }
 
-int peer_config_from(const struct source *from, const char *device, char *path, unsigned size)
+int gpu_baseline_config_from(const struct source *from, const char *device, char *path, unsigned size)
 {
 	for (const char *c = device; c && *c; c++)
 		if (isalnum((unsigned char)*c) && (c == device || !isalnum((unsigned char)c[-1])) &&
@@ -416,7 +416,7 @@ int peer_config_from(const struct source *from, const char *device, char *path, 
 	return -1;
 }
 
-int peer_config(const char *device, char *path, unsigned size)
+int gpu_baseline_config(const char *device, char *path, unsigned size)
 {
-	return peer_config_from(&path_source, device, path, size);
+	return gpu_baseline_config_from(&path_source, device, path, size);
 }

@@ -1,6 +1,6 @@
-/* t_peer.c - the GPU beside an answer: its closed form against its L2 by events, what fusing a step does, which device is which. */
+/* t_gpu_baseline.c - the GPU beside an answer: its closed form against its L2 by events, what fusing a step does, which device is which. */
 #include "sim/base/path.h"
-#include "sim/engine/peer.h"
+#include "sim/engine/gpu_baseline.h"
 #include "sim/engine/run_memo.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
@@ -36,12 +36,12 @@ static void down(struct bed *x)
 	runbed_down(&x->b);
 }
 
-static struct peer peer_of(struct bed *x, bool fused)
+static struct gpu_baseline gpu_baseline_of(struct bed *x, bool fused)
 {
 	struct err e = ERR_INIT;
-	struct peer p;
+	struct gpu_baseline p;
 
-	CHECK(peer_run(x->b.s, x->gpu, x->k, fused ? x->patterns : NULL, x->b.a, &p, &e) == 0);
+	CHECK(gpu_baseline_run(x->b.s, x->gpu, x->k, fused ? x->patterns : NULL, x->b.a, &p, &e) == 0);
 	return p;
 }
 
@@ -57,10 +57,10 @@ TEST(a_step_that_is_not_fused_takes_what_the_gpus_model_says)
 	for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
 		struct run_result r;
 		struct bed x;
-		struct peer p;
+		struct gpu_baseline p;
 
 		up(&x, traces[i][0], traces[i][1]);
-		p = peer_of(&x, false);
+		p = gpu_baseline_of(&x, false);
 		CHECK(runbed_run(&x.b, "configs/gpu/h200.yaml", NULL, 0, &o, &r));
 		CHECK_U64(p.kernels, x.b.s->n_launches);
 		CHECK_U64(p.joined, 0);
@@ -72,12 +72,12 @@ TEST(a_step_that_is_not_fused_takes_what_the_gpus_model_says)
 TEST(a_fused_step_has_fewer_kernels_and_never_takes_longer)
 {
 	struct bed x;
-	struct peer as_it_is, fused;
+	struct gpu_baseline as_it_is, fused;
 	uint64_t sum = 0;
 
 	up(&x, "kineto_dsocr_b1_c1024", "decode_step_1");
-	as_it_is = peer_of(&x, false);
-	fused = peer_of(&x, true);
+	as_it_is = gpu_baseline_of(&x, false);
+	fused = gpu_baseline_of(&x, true);
 	CHECK(fused.kernels < as_it_is.kernels);
 	CHECK(fused.kernels_ps < as_it_is.kernels_ps);
 	CHECK_U64(fused.joined + fused.kernels <= as_it_is.kernels, 1);
@@ -93,11 +93,11 @@ TEST(a_fused_step_has_fewer_kernels_and_never_takes_longer)
 TEST(a_fused_step_is_not_faster_than_its_weights_over_the_pins)
 {
 	struct bed x;
-	struct peer p;
+	struct gpu_baseline p;
 	uint64_t weights = 0;
 
 	up(&x, "kineto_llama1b_b1_c256", "decode_step_1");
-	p = peer_of(&x, true);
+	p = gpu_baseline_of(&x, true);
 	for (size_t i = 0; i < x.b.s->n_tensors; i++)
 		weights += x.b.s->tensors[i].role == OP_WEIGHT ? x.b.s->tensors[i].bytes : 0;
 	CHECK(weights > UINT64_C(2000000000));
@@ -119,17 +119,17 @@ TEST(a_device_is_found_by_the_name_that_its_driver_gives_it)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const size_t n = strlen(names[i][1]);
 
-		CHECK(peer_config(names[i][0], path, sizeof path) == 0);
+		CHECK(gpu_baseline_config(names[i][0], path, sizeof path) == 0);
 		CHECK(strlen(path) > n + 5);
 		CHECK(strncmp(path + strlen(path) - n - 5, names[i][1], n) == 0);
 	}
-	CHECK(peer_config("AMD Instinct MI300X", path, sizeof path) < 0);
-	CHECK(peer_config("../../etc", path, sizeof path) < 0);
-	CHECK(peer_config("", path, sizeof path) < 0);
-	CHECK(peer_config(NULL, path, sizeof path) < 0);
+	CHECK(gpu_baseline_config("AMD Instinct MI300X", path, sizeof path) < 0);
+	CHECK(gpu_baseline_config("../../etc", path, sizeof path) < 0);
+	CHECK(gpu_baseline_config("", path, sizeof path) < 0);
+	CHECK(gpu_baseline_config(NULL, path, sizeof path) < 0);
 }
 
-SUITE(t_peer, T(a_step_that_is_not_fused_takes_what_the_gpus_model_says),
+SUITE(t_gpu_baseline, T(a_step_that_is_not_fused_takes_what_the_gpus_model_says),
       T(a_fused_step_has_fewer_kernels_and_never_takes_longer),
       T(a_fused_step_is_not_faster_than_its_weights_over_the_pins),
       T(a_device_is_found_by_the_name_that_its_driver_gives_it));

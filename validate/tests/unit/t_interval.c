@@ -1,6 +1,6 @@
-/* t_sure.c - intervals: what they are made of, and that the committed whole steps lie in four of five of them, whoever is left
+/* t_interval.c - intervals: what they are made of, and that the committed whole steps lie in four of five of them, whoever is left
  * out. */
-#include "sim/accuracy/sure.h"
+#include "sim/accuracy/interval.h"
 #include "validate/tests/test.h"
 
 #include <math.h>
@@ -27,40 +27,40 @@ TEST(errors_go_together_within_a_class_and_apart_between_classes)
 {
 	struct score v[3];
 	const struct accuracy acc = made(v);
-	struct sure_shares one = { .n = 0 }, split = { .n = 0 }, both = { .n = 0 };
+	struct interval_shares one = { .n = 0 }, split = { .n = 0 }, both = { .n = 0 };
 
-	sure_add(&one, "a", 10);
+	interval_add(&one, "a", 10);
 	for (int i = 0; i < 100; i++)
-		sure_add(&split, "a", 0.1);
-	CHECK(near(sure_spread(&acc, &one), 0.12533141));
-	CHECK(near(sure_spread(&acc, &split), 0.12533141)); /* however many ops it is made of */
-	sure_add(&both, "a", 3);
-	sure_add(&both, "b", 1);
-	CHECK(near(sure_spread(&acc, &both), hypot(0.75 * 0.12533141, 0.25 * 0.062665707)));
+		interval_add(&split, "a", 0.1);
+	CHECK(near(interval_spread(&acc, &one), 0.12533141));
+	CHECK(near(interval_spread(&acc, &split), 0.12533141)); /* however many ops it is made of */
+	interval_add(&both, "a", 3);
+	interval_add(&both, "b", 1);
+	CHECK(near(interval_spread(&acc, &both), hypot(0.75 * 0.12533141, 0.25 * 0.062665707)));
 }
 
 TEST(what_was_never_held_may_be_off_by_half_and_few_samples_say_little)
 {
 	struct score v[3];
 	const struct accuracy acc = made(v);
-	struct sure_shares strange = { .n = 0 }, few = { .n = 0 };
+	struct interval_shares strange = { .n = 0 }, few = { .n = 0 };
 
-	sure_add(&strange, "nobody measured it", 1);
-	CHECK(near(sure_spread(&acc, &strange), SURE_UNHELD));
-	sure_add(&few, "few", 1);
-	CHECK(near(sure_spread(&acc, &few), 0.08 * 1.2533141)); /* as all of them together */
+	interval_add(&strange, "nobody measured it", 1);
+	CHECK(near(interval_spread(&acc, &strange), INTERVAL_UNHELD));
+	interval_add(&few, "few", 1);
+	CHECK(near(interval_spread(&acc, &few), 0.08 * 1.2533141)); /* as all of them together */
 }
 
 TEST(more_classes_than_there_is_room_for_lose_no_time)
 {
 	static char names[100][16];
-	struct sure_shares s = { .n = 0 };
+	struct interval_shares s = { .n = 0 };
 
 	for (int i = 0; i < 100; i++) {
 		snprintf(names[i], sizeof names[i], "c%d", i);
-		sure_add(&s, names[i], 1);
+		interval_add(&s, names[i], 1);
 	}
-	CHECK_U64(s.n, SURE_CLASSES);
+	CHECK_U64(s.n, INTERVAL_CLASSES);
 	CHECK(near(s.all, 100));
 }
 
@@ -68,19 +68,19 @@ TEST(a_described_npu_is_no_surer_than_its_nearest_silicon)
 {
 	struct arena *a = arena_new(0);
 	struct err e = ERR_INIT;
-	struct sure_shares s = { .n = 0 };
-	struct sure sure;
+	struct interval_shares s = { .n = 0 };
+	struct interval interval;
 	double least = 1;
 
-	CHECK(sure_load(a, &sure, &e) == 1);
-	for (size_t i = 0; i < sure.silicon.n; i++)
-		least = fmin(least, sure.silicon.classes[i].mape / 100);
-	sure_add(&s, "gemm", 1);
-	sure_add(&s, "attention", 0.1);
-	CHECK(sure_spread_npu(&sure, &s, 0) >= least);
-	CHECK(sure_spread_npu(&sure, &s, 0.5) >= 0.25); /* half of the time waited for what was never held */
-	sure_add(&s, "softmax", 1);                     /* nor was that */
-	CHECK(sure_spread_npu(&sure, &s, 0) > 0.2);
+	CHECK(interval_load(a, &interval, &e) == 1);
+	for (size_t i = 0; i < interval.silicon.n; i++)
+		least = fmin(least, interval.silicon.classes[i].mape / 100);
+	interval_add(&s, "gemm", 1);
+	interval_add(&s, "attention", 0.1);
+	CHECK(interval_spread_npu(&interval, &s, 0) >= least);
+	CHECK(interval_spread_npu(&interval, &s, 0.5) >= 0.25); /* half of the time waited for what was never held */
+	interval_add(&s, "softmax", 1);                         /* nor was that */
+	CHECK(interval_spread_npu(&interval, &s, 0) > 0.2);
 	arena_free(a);
 }
 
@@ -88,25 +88,25 @@ TEST(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure)
 {
 	struct score v[3];
 	const struct accuracy acc = made(v);
-	const struct sure sure = { .elsewhere = 3, .held = "h200 h100" };
-	struct sure_shares s = { .n = 0 };
+	const struct interval interval = { .elsewhere = 3, .held = "h200 h100" };
+	struct interval_shares s = { .n = 0 };
 
-	sure_add(&s, "a", 1);
-	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "h100"), 0.12533141));
-	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "h20"), 3 * 0.12533141));
-	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "a100"), 3 * 0.12533141));
+	interval_add(&s, "a", 1);
+	CHECK(near(interval_spread_gpu(&interval, &acc, &s, "h100"), 0.12533141));
+	CHECK(near(interval_spread_gpu(&interval, &acc, &s, "h20"), 3 * 0.12533141));
+	CHECK(near(interval_spread_gpu(&interval, &acc, &s, "a100"), 3 * 0.12533141));
 }
 
 /* --- families ------------------------------------------------------------------------------------------------------------ */
 
-static struct sure_family family_of(const char *text, struct arena *a)
+static struct interval_family family_of(const char *text, struct arena *a)
 {
 	struct err e = ERR_INIT;
 	struct machine_conf *c = machine_conf_parse(text, strlen(text), "m", NULL, 0, &e);
-	struct sure_family f = { .from = SURE_UNSAID };
+	struct interval_family f = { .from = INTERVAL_UNSAID };
 
 	CHECK_OK(c ? 0 : -1, e);
-	CHECK_OK(sure_family_of(c, a, &f, &e), e);
+	CHECK_OK(interval_family_of(c, a, &f, &e), e);
 	machine_conf_free(c);
 	return f;
 }
@@ -114,29 +114,29 @@ static struct sure_family family_of(const char *text, struct arena *a)
 TEST(an_interval_rests_on_silicon_of_the_machines_own_family_alone)
 {
 	struct arena *a = arena_new(0);
-	struct sure_family tpu = family_of("family: tpu\n", a), rk = family_of("family: rockchip\n", a);
+	struct interval_family tpu = family_of("family: tpu\n", a), rk = family_of("family: rockchip\n", a);
 
-	CHECK_U64(tpu.from, SURE_ROWS);
+	CHECK_U64(tpu.from, INTERVAL_ROWS);
 	CHECK_STR(tpu.rows.device, "tpu-v6e");
-	CHECK_U64(rk.from, SURE_FITTED);
-	CHECK(rk.range[SURE_DECODE].high < 2);
+	CHECK_U64(rk.from, INTERVAL_FITTED);
+	CHECK(rk.range[INTERVAL_DECODE].high < 2);
 	/* A TPU's rows say nothing of these, whatever they are like. */
-	CHECK_U64(family_of("family: tenstorrent\n", a).from, SURE_OTHERS);
-	CHECK_U64(family_of("family: tpus\n", a).from, SURE_OTHERS);
-	CHECK_U64(family_of("name: mine\n", a).from, SURE_OTHERS);
-	CHECK_U64(family_of("name: tpu-v6e\n", a).from, SURE_OTHERS);
+	CHECK_U64(family_of("family: tenstorrent\n", a).from, INTERVAL_OTHERS);
+	CHECK_U64(family_of("family: tpus\n", a).from, INTERVAL_OTHERS);
+	CHECK_U64(family_of("name: mine\n", a).from, INTERVAL_OTHERS);
+	CHECK_U64(family_of("name: tpu-v6e\n", a).from, INTERVAL_OTHERS);
 	arena_free(a);
 }
 
 TEST(classes_of_another_familys_interval_are_weighted_by_time)
 {
 	struct arena *a = arena_new(0);
-	const struct sure_family f = family_of("name: mine\n", a);
-	const double decode[SURE_PARTS] = { 3, 0, 0 }, mixed[SURE_PARTS] = { 0, 3, 1 };
-	struct sure_range r = sure_range_of(&f, decode);
+	const struct interval_family f = family_of("name: mine\n", a);
+	const double decode[INTERVAL_PARTS] = { 3, 0, 0 }, mixed[INTERVAL_PARTS] = { 0, 3, 1 };
+	struct interval_range r = interval_range_of(&f, decode);
 
 	CHECK(near(r.low, 0.9) && near(r.high, 5.6));
-	r = sure_range_of(&f, mixed);
+	r = interval_range_of(&f, mixed);
 	CHECK(near(r.low, 0.75 * 0.7 + 0.25 * 0.5) && near(r.high, 0.75 * 2.1 + 0.25 * 16));
 	arena_free(a);
 }
@@ -150,13 +150,13 @@ TEST(rows_say_what_a_product_is_and_its_step_all_else)
 			prompt = { .kind = OP_ATTENTION, .phase = OP_PREFILL, .shape.q_len = 512 },
 			norm = { .kind = OP_NORM, .phase = OP_PREFILL }, add = { .kind = OP_ELEMENTWISE };
 
-	CHECK_U64(sure_part_of(&one), SURE_DECODE);
-	CHECK_U64(sure_part_of(&batch), SURE_DECODE);
-	CHECK_U64(sure_part_of(&many), SURE_PREFILL);
-	CHECK_U64(sure_part_of(&step), SURE_DECODE);
-	CHECK_U64(sure_part_of(&prompt), SURE_ATTENTION);
-	CHECK_U64(sure_part_of(&norm), SURE_PREFILL);
-	CHECK_U64(sure_part_of(&add), SURE_DECODE);
+	CHECK_U64(interval_part_of(&one), INTERVAL_DECODE);
+	CHECK_U64(interval_part_of(&batch), INTERVAL_DECODE);
+	CHECK_U64(interval_part_of(&many), INTERVAL_PREFILL);
+	CHECK_U64(interval_part_of(&step), INTERVAL_DECODE);
+	CHECK_U64(interval_part_of(&prompt), INTERVAL_ATTENTION);
+	CHECK_U64(interval_part_of(&norm), INTERVAL_PREFILL);
+	CHECK_U64(interval_part_of(&add), INTERVAL_DECODE);
 }
 
 /* In a data folder of the test's own, which has no rows of any silicon. */
@@ -167,7 +167,7 @@ static void families_say(const char *text, const char *part)
 	struct machine_conf *c;
 	struct err e = ERR_INIT;
 	struct arena *a = arena_new(0);
-	struct sure_family out;
+	struct interval_family out;
 	FILE *f;
 
 	snprintf(keep, sizeof keep, "%s", was ? was : "");
@@ -180,7 +180,7 @@ static void families_say(const char *text, const char *part)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 	CHECK((c = machine_conf_parse("kind: npu\n", 10, "m", NULL, 0, &e)) != NULL);
 	CHECK(setenv("NPUSIM_DATA", test_tmp(), 1) == 0);
-	CHECK(sure_family_of(c, a, &out, &e) < 0);
+	CHECK(interval_family_of(c, a, &out, &e) < 0);
 	CHECK((was ? setenv("NPUSIM_DATA", keep, 1) : unsetenv("NPUSIM_DATA")) == 0);
 	CHECK_HAS(e.msg, part);
 	machine_conf_free(c);
@@ -208,7 +208,7 @@ TEST(a_file_of_families_that_is_none_says_why)
 struct steps {
 	struct arena *a;
 	struct accuracy acc;
-	struct sure_total *v;
+	struct interval_total *v;
 	size_t n;
 };
 
@@ -220,8 +220,8 @@ static void steps_up(struct steps *x)
 	x->a = arena_new(0);
 	snprintf(path, sizeof path, "%s/configs/accuracy/totals.csv", test_root());
 	CHECK(accuracy_load(NULL, x->a, &x->acc, &e) == 1);
-	CHECK_OK(sure_totals(path, x->a, &x->v, &x->n, &e), e);
-	sure_judge(x->v, x->n, &x->acc);
+	CHECK_OK(interval_totals(path, x->a, &x->v, &x->n, &e), e);
+	interval_deviations(x->v, x->n, &x->acc);
 }
 
 TEST(intervals_hold_four_of_five_committed_totals_whoever_is_left_out)
@@ -230,8 +230,8 @@ TEST(intervals_hold_four_of_five_committed_totals_whoever_is_left_out)
 
 	steps_up(&x);
 	CHECK(x.n >= 30);
-	for (enum sure_without w = SURE_ALL; w <= SURE_MODEL; w++) {
-		const struct sure_cover c = sure_cover(x.v, x.n, w, NULL);
+	for (enum interval_without w = INTERVAL_ALL; w <= INTERVAL_MODEL; w++) {
+		const struct interval_cover c = interval_cover(x.v, x.n, w, NULL);
 
 		CHECK_U64(c.n, x.n);
 		CHECK(10 * c.in >= 7 * c.n && 10 * c.in <= 9 * c.n);
@@ -244,13 +244,13 @@ TEST(the_committed_intervals_are_those_of_the_committed_totals)
 {
 	struct err e = ERR_INIT;
 	struct steps x;
-	struct sure sure;
+	struct interval interval;
 
 	steps_up(&x);
-	CHECK(sure_load(x.a, &sure, &e) == 1);
-	CHECK(fabs(sure.quantile - sure_quantile(x.v, x.n, NULL, NULL)) < 1e-3);
-	CHECK_U64(sure.totals, x.n);
-	CHECK(sure.npu_quantile > 0.5 && sure.npu_quantile < 5);
+	CHECK(interval_load(x.a, &interval, &e) == 1);
+	CHECK(fabs(interval.quantile - interval_quantile(x.v, x.n, NULL, NULL)) < 1e-3);
+	CHECK_U64(interval.totals, x.n);
+	CHECK(interval.npu_quantile > 0.5 && interval.npu_quantile < 5);
 	arena_free(x.a);
 }
 
@@ -261,29 +261,29 @@ TEST(what_is_left_out_is_not_looked_at)
 	double before, after;
 
 	steps_up(&x);
-	before = sure_quantile(x.v, x.n, "h200", NULL);
+	before = interval_quantile(x.v, x.n, "h200", NULL);
 	for (size_t i = 0; i < x.n; i++)
 		if (strcmp(x.v[i].device, "h200") == 0)
 			x.v[i].z *= 100;
-	after = sure_quantile(x.v, x.n, "h200", NULL);
+	after = interval_quantile(x.v, x.n, "h200", NULL);
 	CHECK(near(before, after));
-	CHECK(sure_quantile(x.v, x.n, NULL, NULL) > 10 * before);
+	CHECK(interval_quantile(x.v, x.n, NULL, NULL) > 10 * before);
 	arena_free(x.a);
 }
 
 /* --- bad tables ---------------------------------------------------------------------------------------------------------- */
 
-static void says(const char *text, const char *part)
+static void diags(const char *text, const char *part)
 {
 	struct arena *a = arena_new(0);
-	struct sure_total *v;
+	struct interval_total *v;
 	struct err e = ERR_INIT;
 	char path[512];
 	FILE *f = fopen(test_path(path, sizeof path, "t.csv"), "w");
 	size_t n;
 
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-	CHECK(sure_totals(path, a, &v, &n, &e) < 0);
+	CHECK(interval_totals(path, a, &v, &n, &e) < 0);
 	CHECK_HAS(e.msg, part);
 	arena_free(a);
 }
@@ -291,20 +291,20 @@ static void says(const char *text, const char *part)
 TEST(a_table_of_totals_that_is_none_has_its_line)
 {
 #define HEAD "device,model,step,way,measured_us,simulated_us,classes\n"
-	says("", "is empty");
-	says("device,model\n", "column 3 is ''");
-	says(HEAD, "has no totals");
-	says(HEAD "h200,m,s,kernels,1,2\n", "has 7 fields");
-	says(HEAD "h200,m,s,kernels,nan,2,a:1\n", "'nan' is no time");
-	says(HEAD "h200,m,s,kernels,0,2,a:1\n", "'0' is no time");
-	says(HEAD "h200,m,s,kernels,1,-2,a:1\n", "'-2' is no time");
-	says(HEAD "h200,m,s,kernels,1,2,a\n", "is no class and share");
-	says(HEAD "h200,m,s,kernels,1,2,a:2\n", "is no class and share");
-	says(HEAD "h200,m,s,kernels,1,2,a:0.5;b:0.5\n", "is no class and share");
+	diags("", "is empty");
+	diags("device,model\n", "column 3 is ''");
+	diags(HEAD, "has no totals");
+	diags(HEAD "h200,m,s,kernels,1,2\n", "has 7 fields");
+	diags(HEAD "h200,m,s,kernels,nan,2,a:1\n", "'nan' is no time");
+	diags(HEAD "h200,m,s,kernels,0,2,a:1\n", "'0' is no time");
+	diags(HEAD "h200,m,s,kernels,1,-2,a:1\n", "'-2' is no time");
+	diags(HEAD "h200,m,s,kernels,1,2,a\n", "is no class and share");
+	diags(HEAD "h200,m,s,kernels,1,2,a:2\n", "is no class and share");
+	diags(HEAD "h200,m,s,kernels,1,2,a:0.5;b:0.5\n", "is no class and share");
 #undef HEAD
 }
 
-SUITE(t_sure, T(errors_go_together_within_a_class_and_apart_between_classes),
+SUITE(t_interval, T(errors_go_together_within_a_class_and_apart_between_classes),
       T(what_was_never_held_may_be_off_by_half_and_few_samples_say_little),
       T(more_classes_than_there_is_room_for_lose_no_time), T(a_described_npu_is_no_surer_than_its_nearest_silicon),
       T(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure),

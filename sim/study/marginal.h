@@ -1,42 +1,42 @@
-/* buy.h - what pays best for a run that is done, of amounts to have more of and of switches to take otherwise, and what it takes: a
+/* marginal.h - what pays best for a run that is done, of amounts to have more of and of switches to take otherwise, and what it takes: a
  * quick look, where limits.h tries all there is.
  *
  * Of memory and dispatch every `more` of limits.h (an amount doubled, a latency halved) has a bound: what the run waited for
  * what it serves, and of a capacity no more than so many bytes take over the pins. The highest bounds are tried in closed
- * form, on the program as it is mapped, until none that is left could pay more than the best found, or BUY_TRIES are done.
+ * form, on the program as it is mapped, until none that is left could pay more than the best found, or MARGINAL_TRIES are done.
  * Clock, units, cores and SRAM, and switches (formats of weights, activations and KV cache, fusion, dispatch ...), need another
- * mapping: of either the BUY_MAPPED of the highest bounds are tried.
+ * mapping: of either the MARGINAL_MAPPED of the highest bounds are tried.
  * What is left is run in closed form, mapped for its own machine, beside the design itself: time, area and power are of these.
  * Leaves out: parts to add, pairs, less of anything, events, switches that the closed form does not model, what another format does
  * to a model's answers. */
-#ifndef NPUSIM_SIM_STUDY_BUY_H
-#define NPUSIM_SIM_STUDY_BUY_H
+#ifndef NPUSIM_SIM_STUDY_MARGINAL_H
+#define NPUSIM_SIM_STUDY_MARGINAL_H
 
 #include "sim/study/limits.h"
 
-#define BUY_TRIES  4
-#define BUY_MAPPED 4
-#define BUY_LEAST  0.005 /* of the time: nobody would notice less */
+#define MARGINAL_TRIES  4
+#define MARGINAL_MAPPED 4
+#define MARGINAL_LEAST  0.005 /* of the time: nobody would notice less */
 
-struct buy {
+struct marginal {
 	const char *key, *now, *then; /* as a user writes them; key NULL: nothing that was tried pays */
 	double saves;                 /* of the time, 0 to 1, in closed form */
 	bool has_mm2, has_watts;
 	double mm2, watts; /* more than now: of the die, and the mean of the run */
 };
 struct buys {
-	struct buy amount, choice;
+	struct marginal amount, choice;
 };
 
 /* Of a machine and a workload. */
-struct buy_question {
+struct marginal_question {
 	struct limits_question q;        /* as for limits_run */
 	struct machine_base *machines;   /* of its config and sets, */
 	const struct machine_conf *conf; /* and what they make as they are */
 };
 
 /* `x` is the run of the workload on the machine. */
-int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buys *out,
-             struct err *e);
+int marginal_best(const struct marginal_question *q, const struct run_result *x, struct arena *a, struct buys *out,
+                  struct err *e);
 
 #endif

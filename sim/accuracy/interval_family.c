@@ -1,33 +1,34 @@
-/* sure_family.c - what is known of a family of NPUs: rows of its silicon, what its numbers were fitted to, or nothing but how far
+/* interval_family.c - what is known of a family of NPUs: rows of its silicon, what its numbers were fitted to, or nothing but how far
  * off other families were. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/accuracy/interval.h"
 #include "sim/accuracy/silicon.h"
-#include "sim/accuracy/sure.h"
 #include "sim/base/path.h"
 #include "sim/base/yaml.h"
 
 #define FILE_NAME "configs/accuracy/families.yaml"
 #define FEW_ROWS  64 /* of a product: as many as decoding has sequences */
 
-static const char *const part_names[SURE_PARTS] = { "decode", "prefill", "attention" };
-static const char *const from_names[SURE_FROMS] = {
-	[SURE_UNSAID] = "", [SURE_ROWS] = "rows", [SURE_FITTED] = "fitted", [SURE_OTHERS] = "other families"
-};
+static const char *const part_names[INTERVAL_PARTS] = { "decode", "prefill", "attention" };
+static const char *const from_names[INTERVAL_FROMS] = { [INTERVAL_UNSAID] = "",
+	                                                [INTERVAL_ROWS] = "rows",
+	                                                [INTERVAL_FITTED] = "fitted",
+	                                                [INTERVAL_OTHERS] = "other families" };
 
-const char *sure_part_name(enum sure_part p)
+const char *interval_part_name(enum interval_part p)
 {
 	return part_names[p];
 }
 
-enum sure_part sure_part_of(const struct op *o)
+enum interval_part interval_part_of(const struct op *o)
 {
 	if (o->kind == OP_ATTENTION)
-		return o->shape.q_len > FEW_ROWS ? SURE_ATTENTION : SURE_DECODE;
+		return o->shape.q_len > FEW_ROWS ? INTERVAL_ATTENTION : INTERVAL_DECODE;
 	if (o->kind == OP_GEMM)
-		return o->shape.m > FEW_ROWS ? SURE_PREFILL : SURE_DECODE;
-	return o->phase == OP_PREFILL ? SURE_PREFILL : SURE_DECODE;
+		return o->shape.m > FEW_ROWS ? INTERVAL_PREFILL : INTERVAL_DECODE;
+	return o->phase == OP_PREFILL ? INTERVAL_PREFILL : INTERVAL_DECODE;
 }
 
 /* --- the file ------------------------------------------------------------------------------------------------------------ */
@@ -46,7 +47,7 @@ static int bound_of(const struct yaml *y, const struct ynode *at, const char *ke
 	return *end || end == s || !(*out > 0 && *out < 1e6) ? yaml_err(y, n, e, "'%s' is no positive number", s) : 0;
 }
 
-static int range_of(const struct yaml *y, const struct ynode *at, const char *part, struct sure_range *out,
+static int range_of(const struct yaml *y, const struct ynode *at, const char *part, struct interval_range *out,
                     struct err *e)
 {
 	static const char *const keys[] = { "low", "high" };
@@ -60,7 +61,7 @@ static int range_of(const struct yaml *y, const struct ynode *at, const char *pa
 	return out->low <= 1 && out->high >= 1 ? 0 : yaml_err(y, n, e, "1, what is simulated, is not in the interval");
 }
 
-static int from_of(const struct yaml *y, const struct ynode *at, enum sure_from *out, struct err *e)
+static int from_of(const struct yaml *y, const struct ynode *at, enum interval_from *out, struct err *e)
 {
 	const struct ynode *n = ynode_get(at, "from");
 	const char *s;
@@ -69,16 +70,16 @@ static int from_of(const struct yaml *y, const struct ynode *at, enum sure_from 
 		return yaml_err(y, at, e, "'from' is missing");
 	if (yaml_str(y, n, &s, e) < 0)
 		return -1;
-	for (int i = SURE_FITTED; i < SURE_FROMS; i++)
+	for (int i = INTERVAL_FITTED; i < INTERVAL_FROMS; i++)
 		if (strcmp(s, from_names[i]) == 0) {
-			*out = (enum sure_from)i;
+			*out = (enum interval_from)i;
 			return 0;
 		}
-	return yaml_err(y, n, e, "'%s': an interval is from '%s' or '%s'", s, from_names[SURE_FITTED],
-	                from_names[SURE_OTHERS]);
+	return yaml_err(y, n, e, "'%s': an interval is from '%s' or '%s'", s, from_names[INTERVAL_FITTED],
+	                from_names[INTERVAL_OTHERS]);
 }
 
-static int read_family(const struct yaml *y, const char *family, struct sure_family *out, struct err *e)
+static int read_family(const struct yaml *y, const char *family, struct interval_family *out, struct err *e)
 {
 	static const char *const keys[] = { "from", "decode", "prefill", "attention" };
 	const struct ynode *root = yaml_root(y), *own = ynode_get(ynode_get(root, "families"), family),
@@ -88,7 +89,7 @@ static int read_family(const struct yaml *y, const char *family, struct sure_fam
 		return yaml_err(y, root, e, "'others' is missing: the interval of a family that is not here");
 	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 || from_of(y, n, &out->from, e) < 0)
 		return -1;
-	for (int p = 0; p < SURE_PARTS; p++)
+	for (int p = 0; p < INTERVAL_PARTS; p++)
 		if (range_of(y, n, part_names[p], &out->range[p], e) < 0)
 			return -1;
 	return 0;
@@ -96,7 +97,7 @@ static int read_family(const struct yaml *y, const char *family, struct sure_fam
 
 /* --- a machine's --------------------------------------------------------------------------------------------------------- */
 
-int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_family *out, struct err *e)
+int interval_family_of(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e)
 {
 	struct silicon s;
 	struct yaml *y;
@@ -106,7 +107,7 @@ int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_fa
 	if (rc < 0)
 		return -1;
 	if (rc > 0) {
-		out->from = SURE_ROWS;
+		out->from = INTERVAL_ROWS;
 		out->rows = s.sheet;
 		silicon_free(&s);
 		return 0;
@@ -118,15 +119,15 @@ int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_fa
 	return rc;
 }
 
-struct sure_range sure_range_of(const struct sure_family *f, const double time[SURE_PARTS])
+struct interval_range interval_range_of(const struct interval_family *f, const double time[INTERVAL_PARTS])
 {
-	struct sure_range sum = { 0, 0 };
+	struct interval_range sum = { 0, 0 };
 	double all = 0;
 
-	for (int p = 0; p < SURE_PARTS; p++) {
+	for (int p = 0; p < INTERVAL_PARTS; p++) {
 		all += time[p];
 		sum.low += time[p] * f->range[p].low;
 		sum.high += time[p] * f->range[p].high;
 	}
-	return all > 0 ? (struct sure_range){ sum.low / all, sum.high / all } : f->range[SURE_DECODE];
+	return all > 0 ? (struct interval_range){ sum.low / all, sum.high / all } : f->range[INTERVAL_DECODE];
 }

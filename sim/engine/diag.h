@@ -1,4 +1,4 @@
-/* says.h - what a machine as it is written cannot do, and what a run shows it did not use: warnings for people.
+/* diag.h - what a machine as it is written cannot do, and what a run shows it did not use: warnings for people.
  *
  * A machine is simulated as it is written, and one that cannot work as its numbers promise gives an answer all the same,
  * bound by something else than its owner thinks. Each warning is a line: what, the numbers, what to change.
@@ -9,25 +9,25 @@
  *   form         (a run's in closed form) the machine has what the closed form leaves out or is not sure of
  *   unfilled     (a run's) no product gives a kind of unit half of what it can do while it works
  * Leaves out: what a workload asks for and no machine has; what costs area and buys nothing (npusim limits). */
-#ifndef NPUSIM_SIM_ENGINE_SAYS_H
-#define NPUSIM_SIM_ENGINE_SAYS_H
+#ifndef NPUSIM_SIM_ENGINE_DIAG_H
+#define NPUSIM_SIM_ENGINE_DIAG_H
 
 #include "arch/machine/machine_cfg.h"
 #include "sim/engine/run_result.h"
 
-#define SAYS_MOST (6 + UNIT_COUNT)
+#define DIAG_MOST (6 + UNIT_COUNT)
 
-struct says {
+struct diag {
 	const char *what; /* "dma", "in_flight", ... */
 	char text[320];
 };
-struct says_list {
-	struct says v[SAYS_MOST];
+struct diag_list {
+	struct diag v[DIAG_MOST];
 	size_t n;
 };
 
-void says_machine(const struct machine_cfg *c, struct says_list *to);
+void diag_machine(const struct machine_cfg *c, struct diag_list *to);
 /* The machine's, less what the run disproves (in_flight: units of many rows take tiles larger than dma.tile), and its own. */
-void says_run(const struct machine_cfg *c, const struct run_result *r, struct says_list *to);
+void diag_run(const struct machine_cfg *c, const struct run_result *r, struct diag_list *to);
 
 #endif

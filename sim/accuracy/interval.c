@@ -1,4 +1,4 @@
-#include "sim/accuracy/sure.h"
+#include "sim/accuracy/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int number(const struct yaml *y, const char *key, double *out, struct err
 	return *end || end == s || !(*out > 0 && *out < 1e6) ? yaml_err(y, n, e, "'%s' is no positive number", s) : 0;
 }
 
-static int read_file(const struct yaml *y, struct arena *a, struct sure *out, struct err *e)
+static int read_file(const struct yaml *y, struct arena *a, struct interval *out, struct err *e)
 {
 	double totals;
 
@@ -40,12 +40,12 @@ static int read_file(const struct yaml *y, struct arena *a, struct sure *out, st
 	return 0;
 }
 
-int sure_load(struct arena *a, struct sure *out, struct err *e)
+int interval_load(struct arena *a, struct interval *out, struct err *e)
 {
-	return sure_load_from(&path_source, a, out, e);
+	return interval_load_from(&path_source, a, out, e);
 }
 
-int sure_load_from(const struct source *from, struct arena *a, struct sure *out, struct err *e)
+int interval_load_from(const struct source *from, struct arena *a, struct interval *out, struct err *e)
 {
 	char path[512];
 	struct yaml *y;
@@ -65,13 +65,13 @@ int sure_load_from(const struct source *from, struct arena *a, struct sure *out,
 
 /* --- spreads ------------------------------------------------------------------------------------------------------------- */
 
-void sure_add(struct sure_shares *s, const char *cls, double time)
+void interval_add(struct interval_shares *s, const char *cls, double time)
 {
 	size_t i = 0;
 
 	while (i < s->n && strcmp(s->v[i].cls, cls) != 0)
 		i++;
-	if (i == SURE_CLASSES)
+	if (i == INTERVAL_CLASSES)
 		i--; /* the last takes what does not fit */
 	if (i == s->n) {
 		s->v[s->n].cls = cls;
@@ -87,12 +87,12 @@ static double class_spread(const struct accuracy *acc, const char *cls)
 	double mean;
 
 	if (!s)
-		return SURE_UNHELD;
+		return INTERVAL_UNHELD;
 	mean = s->n < FEW && s->mape < acc->all.mape ? acc->all.mape : s->mape;
 	return MEAN_TO_SPREAD * mean / 100;
 }
 
-double sure_spread(const struct accuracy *acc, const struct sure_shares *s)
+double interval_spread(const struct accuracy *acc, const struct interval_shares *s)
 {
 	double sum = 0;
 
@@ -104,17 +104,17 @@ double sure_spread(const struct accuracy *acc, const struct sure_shares *s)
 	return sqrt(sum);
 }
 
-double sure_spread_npu(const struct sure *s, const struct sure_shares *shares, double strange)
+double interval_spread_npu(const struct interval *s, const struct interval_shares *shares, double strange)
 {
-	const double x = hypot(sure_spread(&s->silicon, shares), SURE_UNHELD * strange);
-	double least = SURE_UNHELD;
+	const double x = hypot(interval_spread(&s->silicon, shares), INTERVAL_UNHELD * strange);
+	double least = INTERVAL_UNHELD;
 
 	for (size_t i = 0; i < s->silicon.n; i++)
 		least = fmin(least, class_spread(&s->silicon, s->silicon.classes[i].cls));
 	return fmax(x, least);
 }
 
-static bool held(const struct sure *s, const char *device)
+static bool held(const struct interval *s, const char *device)
 {
 	const size_t n = strlen(device);
 
@@ -124,8 +124,8 @@ static bool held(const struct sure *s, const char *device)
 	return false;
 }
 
-double sure_spread_gpu(const struct sure *s, const struct accuracy *acc, const struct sure_shares *shares,
-                       const char *device)
+double interval_spread_gpu(const struct interval *s, const struct accuracy *acc, const struct interval_shares *shares,
+                           const char *device)
 {
-	return sure_spread(acc, shares) * (held(s, device) ? 1 : s->elsewhere);
+	return interval_spread(acc, shares) * (held(s, device) ? 1 : s->elsewhere);
 }

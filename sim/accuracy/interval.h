@@ -1,12 +1,12 @@
-/* sure.h - how sure a simulated total is: an interval that holds the true time four times in five.
+/* interval.h - how sure a simulated total is: an interval that holds the true time four times in five.
  *
  * A total is made of classes of op, each with a share of its time and an error that validation found (accuracy.h). Within
  * a class the errors of one run go together: whatever a model of products gets wrong, it gets wrong for all of a step's
  * products. Between classes they do not. So the spread of a total (of the logarithm of its time) is the root of the sum of
  * squares of share times the class's spread, which is its mean error times 1.2533, as for a normal error. A class that was
- * never held against silicon may be off by half (SURE_UNHELD).
+ * never held against silicon may be off by half (INTERVAL_UNHELD).
  * How many spreads an interval is wide is found on whole steps that no fit has seen (configs/accuracy/totals.csv): the
- * level's quantile of |ln(simulated / measured)| over spread. Few totals are no evidence, so SURE_PRIOR more stand beside them
+ * level's quantile of |ln(simulated / measured)| over spread. Few totals are no evidence, so INTERVAL_PRIOR more stand beside them
  * with what a normal error would give.
  * A described NPU has the errors of silicon of its own family (silicon.h), a TPU's those of a v6e by its data sheet, by kind of
  * op. What was waited for parts that no silicon was held against (GEMV units, dispatch, KV buffer, NoC, latency ...) may be off by
@@ -16,21 +16,21 @@
  * class of op (configs/accuracy/families.yaml), weighted by share of time. They hold what was never held, too.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
- * Coverage, also with a device and with a model left out: validate/tests/unit/t_sure.c, validate/ACCURACY.md. */
-#ifndef NPUSIM_SIM_ACCURACY_SURE_H
-#define NPUSIM_SIM_ACCURACY_SURE_H
+ * Coverage, also with a device and with a model left out: validate/tests/unit/t_interval.c, validate/ACCURACY.md. */
+#ifndef NPUSIM_SIM_ACCURACY_INTERVAL_H
+#define NPUSIM_SIM_ACCURACY_INTERVAL_H
 
 #include "arch/machine/machine_conf.h"
 #include "sim/accuracy/accuracy.h"
 #include "workloads/op.h"
 
-#define SURE_LEVEL  0.8
-#define SURE_NORMAL 1.2815516 /* spreads of a normal error that hold SURE_LEVEL */
-#define SURE_UNHELD 0.5
-#define SURE_PRIOR  5
+#define INTERVAL_LEVEL  0.8
+#define INTERVAL_NORMAL 1.2815516 /* spreads of a normal error that hold INTERVAL_LEVEL */
+#define INTERVAL_UNHELD 0.5
+#define INTERVAL_PRIOR  5
 
 /* What intervals are made by: configs/accuracy/intervals.yaml, which `npusim validate --totals` writes. */
-struct sure {
+struct interval {
 	double quantile;     /* spreads on either side: of a GPU, */
 	double npu_quantile; /* and of an NPU, whose totals are whole blocks of layers on the nearest silicon */
 	double elsewhere;    /* times the spread, on a GPU that was not held */
@@ -40,78 +40,79 @@ struct sure {
 	struct accuracy silicon;
 };
 /* 1: read; 0: there is no such file; -1: error. */
-int sure_load(struct arena *a, struct sure *out, struct err *e);
-int sure_load_from(const struct source *from, struct arena *a, struct sure *out, struct err *e);
+int interval_load(struct arena *a, struct interval *out, struct err *e);
+int interval_load_from(const struct source *from, struct arena *a, struct interval *out, struct err *e);
 
 /* Shares of a total by class, added op by op. */
-#define SURE_CLASSES 64
-struct sure_shares {
+#define INTERVAL_CLASSES 64
+struct interval_shares {
 	size_t n;
 	double all;
 	struct {
 		const char *cls;
 		double time;
-	} v[SURE_CLASSES];
+	} v[INTERVAL_CLASSES];
 };
-void sure_add(struct sure_shares *s, const char *cls, double time);
-double sure_spread(const struct accuracy *acc, const struct sure_shares *s);
+void interval_add(struct interval_shares *s, const char *cls, double time);
+double interval_spread(const struct accuracy *acc, const struct interval_shares *s);
 /* Of an NPU: no less than the nearest silicon's best class. `strange`: the part of the time in classes that were held which
  * was waited for parts of the machine that were not. */
-double sure_spread_npu(const struct sure *s, const struct sure_shares *shares, double strange);
-double sure_spread_gpu(const struct sure *s, const struct accuracy *acc, const struct sure_shares *shares,
-                       const char *device);
+double interval_spread_npu(const struct interval *s, const struct interval_shares *shares, double strange);
+double interval_spread_gpu(const struct interval *s, const struct accuracy *acc, const struct interval_shares *shares,
+                           const char *device);
 
 /* --- families of NPUs ---------------------------------------------------------------------------------------------------- */
 
-enum sure_part { SURE_DECODE, SURE_PREFILL, SURE_ATTENTION, SURE_PARTS };
-const char *sure_part_name(enum sure_part p);
+enum interval_part { INTERVAL_DECODE, INTERVAL_PREFILL, INTERVAL_ATTENTION, INTERVAL_PARTS };
+const char *interval_part_name(enum interval_part p);
 /* Rows say it of products, the step they are in of all else. */
-enum sure_part sure_part_of(const struct op *o);
+enum interval_part interval_part_of(const struct op *o);
 
 /* True time over simulated. */
-struct sure_range {
+struct interval_range {
 	double low, high;
 };
 /* What an NPU's interval is made by; kept with runs, so the numbers stay. */
-enum sure_from {
-	SURE_UNSAID,
-	SURE_ROWS,   /* rows of its family's silicon */
-	SURE_FITTED, /* what its family's numbers were found on: nothing was held back */
-	SURE_OTHERS, /* other families: this one was never met */
-	SURE_FROMS
+enum interval_from {
+	INTERVAL_UNSAID,
+	INTERVAL_ROWS,   /* rows of its family's silicon */
+	INTERVAL_FITTED, /* what its family's numbers were found on: nothing was held back */
+	INTERVAL_OTHERS, /* other families: this one was never met */
+	INTERVAL_FROMS
 };
-struct sure_family {
-	enum sure_from from;
-	struct accuracy rows;                /* SURE_ROWS */
-	struct sure_range range[SURE_PARTS]; /* of the others */
+struct interval_family {
+	enum interval_from from;
+	struct accuracy rows;                        /* INTERVAL_ROWS */
+	struct interval_range range[INTERVAL_PARTS]; /* of the others */
 };
-int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_family *out, struct err *e);
+int interval_family_of(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e);
 /* Of a total with these times in each part. */
-struct sure_range sure_range_of(const struct sure_family *f, const double time[SURE_PARTS]);
+struct interval_range interval_range_of(const struct interval_family *f, const double time[INTERVAL_PARTS]);
 
 /* Whole steps, simulated and measured. */
-struct sure_total {
+struct interval_total {
 	const char *device, *model, *step, *way;
 	double measured_us, simulated_us;
-	struct sure_shares shares;
-	double z; /* |ln(simulated / measured)| in spreads, once it was asked (sure_judge) */
+	struct interval_shares shares;
+	double z; /* |ln(simulated / measured)| in spreads, once it was asked (interval_deviations) */
 	double spread;
 };
-int sure_totals(const char *path, struct arena *a, struct sure_total **v, size_t *n, struct err *e);
-void sure_judge(struct sure_total *v, size_t n, const struct accuracy *acc);
+int interval_totals(const char *path, struct arena *a, struct interval_total **v, size_t *n, struct err *e);
+void interval_deviations(struct interval_total *v, size_t n, const struct accuracy *acc);
 /* The quantile of those that are not `left_out` by device or model (NULL: of none). */
-double sure_quantile(const struct sure_total *v, size_t n, const char *device, const char *model);
+double interval_quantile(const struct interval_total *v, size_t n, const char *device, const char *model);
 
 /* How many totals their intervals hold. */
-struct sure_cover {
+struct interval_cover {
 	size_t n, in;
 	double half; /* median of the half widths, a fraction of the total */
 };
-enum sure_without {
-	SURE_ALL,
-	SURE_DEVICE,
-	SURE_MODEL
+enum interval_without {
+	INTERVAL_ALL,
+	INTERVAL_DEVICE,
+	INTERVAL_MODEL
 }; /* whose totals a quantile is found without, one after the other */
-struct sure_cover sure_cover(const struct sure_total *v, size_t n, enum sure_without w, const char *only);
+struct interval_cover interval_cover(const struct interval_total *v, size_t n, enum interval_without w,
+                                     const char *only);
 
 #endif

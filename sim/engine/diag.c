@@ -1,4 +1,4 @@
-#include "sim/engine/says.h"
+#include "sim/engine/diag.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,12 +11,12 @@
 #define FILLED        0.5
 #define FAR_MORE      8
 
-__attribute__((format(printf, 3, 4))) static void say(struct says_list *to, const char *what, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void say(struct diag_list *to, const char *what, const char *fmt, ...)
 {
-	struct says *x = &to->v[to->n];
+	struct diag *x = &to->v[to->n];
 	va_list args;
 
-	if (to->n == SAYS_MOST)
+	if (to->n == DIAG_MOST)
 		return;
 	x->what = what;
 	va_start(args, fmt);
@@ -37,7 +37,7 @@ static bool under(uint64_t what, uint64_t of)
 
 /* --- the machine ------------------------------------------------------------------------------------------- */
 
-static void say_rates(const struct machine_cfg *c, struct says_list *to)
+static void say_rates(const struct machine_cfg *c, struct diag_list *to)
 {
 	uint64_t peak[RES_COUNT];
 
@@ -54,7 +54,7 @@ static void say_rates(const struct machine_cfg *c, struct says_list *to)
 		    gb_s(peak[RES_L2]), gb_s(peak[RES_DRAM]));
 }
 
-static void say_sparsity(const struct machine_cfg *c, struct says_list *to)
+static void say_sparsity(const struct machine_cfg *c, struct diag_list *to)
 {
 	if (c->weights.sparsity && !machine_sparsity(c).of)
 		say(to, "sparsity",
@@ -73,7 +73,7 @@ static ps_t way(const struct machine_cfg *c)
 	return c->dma.setup + 2 * m->noc.latency + dram + (m->l2.size ? m->l2.latency + m->l2.miss_latency : 0);
 }
 
-static void say_in_flight(const struct machine_cfg *c, struct says_list *to)
+static void say_in_flight(const struct machine_cfg *c, struct diag_list *to)
 {
 	const uint64_t sram = (sram_size(&c->sram) - c->sram.pin) * c->cores, peak = dram_peak(&c->mem.dram);
 	const uint32_t tiles = c->dma.stages < c->dma.outstanding ? c->dma.stages : c->dma.outstanding;
@@ -111,7 +111,7 @@ static const struct {
 	{ "lpddr5x-", 8533, "JEDEC JESD209-5B" },
 };
 
-static void say_pins(const struct dram_cfg *c, struct says_list *to)
+static void say_pins(const struct dram_cfg *c, struct diag_list *to)
 {
 	for (size_t i = 0; i < sizeof standards / sizeof *standards && !dram_is_fixed(c); i++)
 		if (strncmp(c->kind, standards[i].kind, strlen(standards[i].kind)) == 0 &&
@@ -124,7 +124,7 @@ static void say_pins(const struct dram_cfg *c, struct says_list *to)
 			    standards[i].source);
 }
 
-void says_machine(const struct machine_cfg *c, struct says_list *to)
+void diag_machine(const struct machine_cfg *c, struct diag_list *to)
 {
 	if (machine_runs(c) == MACHINE_COMMANDS) {
 		say_rates(c, to);
@@ -181,7 +181,7 @@ static bool kept_dram_busy(const struct machine_cfg *c, const struct run_result 
 	return false;
 }
 
-static void drop(struct says_list *l, const char *what)
+static void drop(struct diag_list *l, const char *what)
 {
 	size_t n = 0;
 
@@ -192,7 +192,7 @@ static void drop(struct says_list *l, const char *what)
 }
 
 /* What else the form leaves out (engine_form_covers) has no value at which it is not there. */
-static void say_form(const struct machine_cfg *c, struct says_list *to)
+static void say_form(const struct machine_cfg *c, struct diag_list *to)
 {
 	const struct l2_cfg *l2 = &c->mem.l2;
 
@@ -203,9 +203,9 @@ static void say_form(const struct machine_cfg *c, struct says_list *to)
 		            : "the closed form leaves out l2.write_block");
 }
 
-void says_run(const struct machine_cfg *c, const struct run_result *r, struct says_list *to)
+void diag_run(const struct machine_cfg *c, const struct run_result *r, struct diag_list *to)
 {
-	says_machine(c, to);
+	diag_machine(c, to);
 	if (r->engine == &engine_analytic)
 		say_form(c, to);
 	if (r->map && kept_dram_busy(c, r))
