@@ -37,7 +37,7 @@ uint64_t isa_edges_place(const struct isa_cmd *c, const struct isa_insn *i, stru
 }
 
 /* Turns that math takes while so many of its loops are in their last round. */
-static uint64_t times(const struct isa_cmd *c, const struct isa_insn *i, unsigned loops, unsigned at)
+static uint64_t isa_times(const struct isa_cmd *c, const struct isa_insn *i, unsigned loops, unsigned at)
 {
 	uint64_t n = 1;
 
@@ -59,7 +59,7 @@ struct isa_turn isa_turns(const struct isa_prog *p, const struct isa_cmd *c, con
 		return (struct isa_turn){ full * i->span + i->span_last, (full + 1) * i->latency,
 			                  full * i->work + i->work_last };
 	for (unsigned at = 0; at < 1 << ISA_LOOPS; at++) {
-		const uint64_t n = at & ~(unsigned)e->loops ? 0 : times(c, i, e->loops, at);
+		const uint64_t n = at & ~(unsigned)e->loops ? 0 : isa_times(c, i, e->loops, at);
 
 		all.span += n * e->at[at].span;
 		all.latency += n * e->at[at].latency;

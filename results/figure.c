@@ -4,7 +4,7 @@
 
 /* --- what is made ------------------------------------------------------------------------------------------ */
 
-static struct figure_value bytes(uint64_t n)
+static struct figure_value figure_bytes(uint64_t n)
 {
 	return (struct figure_value){ true, true, n, (double)n };
 }
@@ -17,7 +17,7 @@ static struct figure_value us(uint64_t ns)
 static struct figure_value figure_dram_bytes(const struct figures *x, const struct figure_measured *m)
 {
 	(void)m;
-	return bytes(x->dram_read_bytes + x->dram_write_bytes);
+	return figure_bytes(x->dram_read_bytes + x->dram_write_bytes);
 }
 
 static struct figure_value figure_kernels(const struct figures *x, const struct figure_measured *m)

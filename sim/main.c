@@ -105,7 +105,7 @@ static int study(int argc, char **argv, struct str *out, struct err *e)
 	return cmd_study(cmd_table, argc, argv, out, e);
 }
 
-static const struct cmd *find(const struct cmd *table, const char *name)
+static const struct cmd *main_find(const struct cmd *table, const char *name)
 {
 	for (; table->name; table++)
 		if (strcmp(table->name, name) == 0)
@@ -115,11 +115,11 @@ static const struct cmd *find(const struct cmd *table, const char *name)
 
 /* --- help -------------------------------------------------------------------------------------------------- */
 
-static void list(const struct cmd *table, const char *group, struct str *out)
+static void main_list(const struct cmd *table, const char *group, struct str *out)
 {
 	for (const struct cmd *c = table; c->name; c++) {
 		if (c->sub)
-			list(c->sub, c->name, out);
+			main_list(c->sub, c->name, out);
 		else
 			str_addf(out, "  %s%s%-*s %s\n", group, *group ? " " : "",
 			         (int)(15 - strlen(group) - (*group != '\0')), c->name, c->help);
@@ -133,7 +133,7 @@ static void overview(struct str *out)
 	        "npusim replays what a GPU was measured doing on an NPU described in YAML, and says how long each\n"
 	        "operation would take there, what holds it back, and how far that is from the physical limit.\n\n"
 	        "commands:\n");
-	list(cmd_table, "", out);
+	main_list(cmd_table, "", out);
 	str_add(out, "\n"
 	             "  npusim help COMMAND    what a command does, its options, and examples to type\n"
 	             "  npusim help sweep-file the language of a sweep file\n"
@@ -152,7 +152,7 @@ static void group_help(const struct cmd *group, struct str *out)
 {
 	str_addf(out, "usage: npusim %s COMMAND [options]\n\nnpusim %s: %s.\n\ncommands:\n", group->name, group->name,
 	         group->help);
-	list(group->sub, group->name, out);
+	main_list(group->sub, group->name, out);
 	str_addf(out, "\n  npusim help %s COMMAND    what a command does, its options, and examples to type\n",
 	         group->name);
 }
@@ -167,14 +167,14 @@ static void version(struct str *out)
 /* --- finding the command ----------------------------------------------------------------------------------- */
 
 /* What a mistyped command may have meant: one of this table, or else a command of that name inside some group. */
-static int unknown(const struct cmd *table, const char *group, const char *name, struct err *e)
+static int main_unknown(const struct cmd *table, const char *group, const char *name, struct err *e)
 {
 	const char *names[32], *near, *space = *group ? " " : "";
 	size_t n = 0;
 
 	for (const struct cmd *c = table; c->name && n < 32; c++) {
 		names[n++] = c->name;
-		if (c->sub && find(c->sub, name))
+		if (c->sub && main_find(c->sub, name))
 			return err_set(e, ERR_USAGE, "unknown command '%s'; did you mean 'npusim %s %s'?", name,
 			               c->name, name);
 	}
@@ -208,8 +208,8 @@ static int dispatch(const struct cmd *table, const struct cmd *group, int argc, 
 		               group->name);
 	if (!group && help && argc == 1 && cmd_topic(argv[0], out))
 		return 0;
-	if (!(c = find(table, argv[0])))
-		return unknown(table, group ? group->name : "", argv[0], e);
+	if (!(c = main_find(table, argv[0])))
+		return main_unknown(table, group ? group->name : "", argv[0], e);
 	if (c->sub)
 		return dispatch(c->sub, c, argc - 1, argv + 1, help, out, e);
 	if (!help)
@@ -221,7 +221,7 @@ static int dispatch(const struct cmd *table, const struct cmd *group, int argc, 
 	return c->run(2, words, out, e);
 }
 
-static int start(int argc, char **argv, struct str *out, struct err *e)
+static int main_start(int argc, char **argv, struct str *out, struct err *e)
 {
 	const char *first = argc > 1 ? argv[1] : "help";
 
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	signal(SIGPIPE, SIG_DFL); /* "npusim ... | head" ends quietly, also below a parent that ignores it */
 	inputs_start();
-	if (start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
+	if (main_start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
 		err_set(&e, ERR_NOMEM, "out of memory");
 	if (out.failed || (out.len && !screen_page(&out)))
 		outfile_print(&out, stdout, &io);

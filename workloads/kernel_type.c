@@ -250,7 +250,7 @@ static struct kernel_type functor(const char *name)
 	return k;
 }
 
-static struct kernel_type copy(const char *name)
+static struct kernel_type kernel_type_copy(const char *name)
 {
 	struct kernel_type k = functor(name);
 
@@ -317,7 +317,7 @@ struct kernel_type kernel_type(const char *name)
 		return k;
 	}
 	if (strstr(name, "copy_kernel_cuda"))
-		k = copy(name);
+		k = kernel_type_copy(name);
 	else if (strstr(name, "ReduceOp<"))
 		k = reduce(name);
 	else if (strstr(name, "oftmax_warp") || strstr(name, "SoftMaxForward"))

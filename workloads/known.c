@@ -60,7 +60,7 @@ struct run_label_time {
 	uint64_t ns;
 };
 
-static int by_name(const void *a, const void *b)
+static int known_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct run_label_time *)a)->name, ((const struct run_label_time *)b)->name);
 }
@@ -76,7 +76,7 @@ size_t ops_unknown_names(const struct op_stream *s, const char **longest)
 		if (s->ops[i].kind == OP_OPAQUE)
 			v[n++] = (struct run_label_time){ s->ops[i].name, s->ops[i].measured_ns };
 	if (n)
-		qsort(v, n, sizeof *v, by_name);
+		qsort(v, n, sizeof *v, known_by_name);
 	for (size_t i = 0; i < n; i++) {
 		const bool first = i == 0 || strcmp(v[i].name, v[i - 1].name) != 0;
 

@@ -131,7 +131,7 @@ static const struct listed_type *type_named(const char *text)
 	return NULL;
 }
 
-static int unknown(const char *what, const char *text, const char *near, const char *all, struct err *e)
+static int listed_unknown(const char *what, const char *text, const char *near, const char *all, struct err *e)
 {
 	return near ? err_set(e, ERR_IO, "unknown %s '%.40s': the nearest is '%s'", what, text, near)
 	            : err_set(e, ERR_IO, "unknown %s '%.40s': it is one of %s", what, text, all);
@@ -145,8 +145,8 @@ static int type_cell(const char *text, const struct listed_type **out, struct er
 		names[i] = types[i].name;
 	*out = type_named(text);
 	return *out ? 0
-	            : unknown("format", text, str_nearest(text, names, TYPES),
-	                      "bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int8, int4, nvfp4, mxfp4, ...", e);
+	            : listed_unknown("format", text, str_nearest(text, names, TYPES),
+	                             "bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int8, int4, nvfp4, mxfp4, ...", e);
 }
 
 static const struct listed_kind *kind_named(const char *text, const struct listed_type **to)
@@ -185,8 +185,9 @@ static int unknown_op(const char *text, struct err *e)
 		return err_set(e, ERR_IO, "unknown op '%.40s': here it is '%s'", text, here);
 	for (size_t i = 0; i < KINDS; i++)
 		names[i] = kinds[i].op;
-	return unknown("op", text, str_nearest(text, names, KINDS),
-	               "gemm, gemv, attention, elementwise:add, softmax, norm, reduce, copy, convert:fp8, ...", e);
+	return listed_unknown("op", text, str_nearest(text, names, KINDS),
+	                      "gemm, gemv, attention, elementwise:add, softmax, norm, reduce, copy, convert:fp8, ...",
+	                      e);
 }
 
 static int op_cell(struct listed *x, const char *text, struct err *e)
@@ -237,8 +238,8 @@ static int algorithm_cell(struct listed *x, const char *text, struct err *e)
 			return 0;
 		}
 	}
-	return unknown("algorithm", text, str_nearest(text, names, OP_ATTNS),
-	               "flash, split_kv, materialised, mla, per_head, grouped", e);
+	return listed_unknown("algorithm", text, str_nearest(text, names, OP_ATTNS),
+	                      "flash, split_kv, materialised, mla, per_head, grouped", e);
 }
 
 /* "0.1234", "12": what stands in a table, no sign, no exponent. */
@@ -491,7 +492,7 @@ int listed_of_op(const struct trace_op *o, struct listed *out)
 }
 
 /* A size that an op was stored with; 0: none. */
-static uint64_t size_of(const struct trace_op *o, enum listed_column c)
+static uint64_t listed_size_of(const struct trace_op *o, enum listed_column c)
 {
 	for (uint32_t i = 0; i < o->n_args; i++)
 		if (o->args[i].pos == (int32_t)c)
@@ -514,7 +515,7 @@ int listed_meaning_of(const struct trace_launch *l)
 	const struct listed_type *to;
 	const struct listed_kind *k = listed_is(l) ? kind_named(l->op->name + strlen(LISTED_SPACE), &to) : NULL;
 
-	if (k == GEMM_ROW && size_of(l->op, LISTED_M) == 1)
+	if (k == GEMM_ROW && listed_size_of(l->op, LISTED_M) == 1)
 		k = GEMV_ROW; /* as rule tables tell products apart */
 	return k ? (int)(k - kinds) : -1;
 }

@@ -9,7 +9,7 @@ struct values {
 	uint64_t n, row;
 };
 
-static uint64_t bytes_of(const struct listed_type *type, const struct values *t)
+static uint64_t listed_shape_bytes_of(const struct listed_type *type, const struct values *t)
 {
 	const uint32_t group = quant_group(type->quant);
 
@@ -37,7 +37,7 @@ static uint64_t *member(struct op_shape *s, enum op_dim d)
 }
 
 /* Where an op has no dimension of its own for a batch, there are as many more elements or rows. */
-static uint64_t size_of(const struct listed *x, enum op_dim d)
+static uint64_t listed_shape_size_of(const struct listed *x, enum op_dim d)
 {
 	static const enum listed_column column[OP_DIM_COUNT] = {
 		[OP_DIM_BATCH] = LISTED_BATCH, [OP_DIM_M] = LISTED_M,           [OP_DIM_N] = LISTED_N,
@@ -57,7 +57,7 @@ static struct values values_of(const struct listed *x, const struct op_traits_op
 	struct values t = { 1, 1 };
 
 	for (size_t i = 0; i < sizeof p->dims && p->dims[i]; i++)
-		t.n *= t.row = size_of(x, (enum op_dim)p->dims[i]);
+		t.n *= t.row = listed_shape_size_of(x, (enum op_dim)p->dims[i]);
 	if (p->dims[0] == OP_DIM_ELEMS)
 		t.row = x->v[LISTED_COLS] ? x->v[LISTED_COLS] : elements(x);
 	return t;
@@ -96,7 +96,7 @@ static const struct listed_type *type_of(const struct listed *x, const struct op
 	return x->to ? x->to : x->type;
 }
 
-static void add(struct listed_shape *s, const struct listed *x, const struct op_traits_operand *p)
+static void listed_shape_add(struct listed_shape *s, const struct listed *x, const struct op_traits_operand *p)
 {
 	const uint32_t n = how_many(x, p);
 	const bool index = p->write && x->kind->is.kind == OP_REDUCE && x->kind->is.reduce == OP_RED_ARGMAX;
@@ -111,11 +111,12 @@ static void add(struct listed_shape *s, const struct listed *x, const struct op_
 
 		if (p->when == OP_PARTS && all.n >= n)
 			t.n = all.n / n + (i + 1 == n ? all.n % n : 0);
-		s->io[s->n++] =
-			(struct listed_io){ role, p->write, type->dtype, type->quant, bytes_of(type, &t), p->scratch };
+		s->io[s->n++] = (struct listed_io){
+			role, p->write, type->dtype, type->quant, listed_shape_bytes_of(type, &t), p->scratch
+		};
 	}
 	for (size_t i = 0; i < sizeof p->dims && p->dims[i]; i++)
-		*member(&s->s, (enum op_dim)p->dims[i]) = size_of(x, (enum op_dim)p->dims[i]);
+		*member(&s->s, (enum op_dim)p->dims[i]) = listed_shape_size_of(x, (enum op_dim)p->dims[i]);
 	if (p->when == OP_EACH || p->when == OP_PARTS)
 		s->s.arity = n;
 }
@@ -126,7 +127,7 @@ void listed_shape(const struct listed *x, struct listed_shape *out)
 
 	*out = (struct listed_shape){ .dtype = x->type->dtype };
 	for (size_t i = 0; i < OP_OPERANDS && t->operands[i].dims[0]; i++)
-		add(out, x, &t->operands[i]);
+		listed_shape_add(out, x, &t->operands[i]);
 	out->s.causal = t->dims == OP_DIMS_ATTENTION && x->v[LISTED_CAUSAL];
 	if (t->indexed)
 		out->s.elems = out->s.rows * out->s.cols;

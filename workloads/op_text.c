@@ -22,7 +22,7 @@ static void advance(struct writing *w, int n)
 	w->left -= took;
 }
 
-static void product(const struct op *o, struct writing *w)
+static void op_text_product(const struct op *o, struct writing *w)
 {
 	const struct op_shape *s = &o->shape;
 
@@ -35,7 +35,7 @@ static void product(const struct op *o, struct writing *w)
 		    s->k, s->n);
 }
 
-static void attention(const struct op *o, struct writing *w)
+static void op_text_attention(const struct op *o, struct writing *w)
 {
 	const struct op_shape *s = &o->shape;
 
@@ -132,9 +132,9 @@ void op_text(const struct op_stream *s, const struct op *o, char *to, size_t siz
 	if (t->text)
 		fill_in(t->text_kv && writes_kv(s, o) ? t->text_kv : t->text, o, &w);
 	else if (t->dims == OP_DIMS_PRODUCT)
-		product(o, &w);
+		op_text_product(o, &w);
 	else if (t->dims == OP_DIMS_ATTENTION)
-		attention(o, &w);
+		op_text_attention(o, &w);
 	else
 		fill_in(t->dims == OP_DIMS_ROWS ? "{what} {rows}" : "{what} {elems}", o, &w);
 }

@@ -42,7 +42,7 @@ struct placing {
 	struct size_class *classes; /* open addressing; a power of two */
 };
 
-static int take(struct placing *p, uint64_t bytes, uint64_t align, uint64_t *addr)
+static int place_take(struct placing *p, uint64_t bytes, uint64_t align, uint64_t *addr)
 {
 	*addr = (p->end + align - 1) / align * align;
 	if (__builtin_add_overflow(*addr, bytes ? bytes : 1, &p->end) || p->end > ADDR_LIMIT)
@@ -64,7 +64,7 @@ static int place_external(struct placing *p)
 			t->stride = (t->bytes + align - 1) / align * align;
 			if (t->instances > 1 && __builtin_mul_overflow(t->stride, (uint64_t)t->instances, &all))
 				all = UINT64_MAX;
-			if (take(p, all, align, &t->addr) < 0)
+			if (place_take(p, all, align, &t->addr) < 0)
 				return -1;
 			p->use[i].placed = true;
 		}
@@ -78,7 +78,7 @@ static uint64_t block_bytes(const struct op_tensor *t)
 	return t->bytes ? (t->bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
 }
 
-static struct size_class *class_of(struct placing *p, uint64_t bytes)
+static struct size_class *place_class_of(struct placing *p, uint64_t bytes)
 {
 	uint32_t mask = p->n_classes - 1, at = (uint32_t)hash_mix(bytes) & mask;
 
@@ -97,7 +97,7 @@ static int place_new(struct placing *p, uint32_t tensor, uint32_t op)
 	t->stride = bytes;
 	p->use[tensor].placed = true;
 	if (t->role != OP_KV) {
-		struct size_class *c = class_of(p, bytes);
+		struct size_class *c = place_class_of(p, bytes);
 		const struct freed *f = c->head != NONE ? &p->freed[c->head] : NULL;
 
 		if (f && (uint64_t)f->after + (bytes <= SMALL_BLOCK ? REST_OPS : 0) < op) {
@@ -107,13 +107,13 @@ static int place_new(struct placing *p, uint32_t tensor, uint32_t op)
 			return 0;
 		}
 	}
-	return take(p, bytes, ALIGN, &t->addr);
+	return place_take(p, bytes, ALIGN, &t->addr);
 }
 
 static void give_back(struct placing *p, uint32_t tensor, uint32_t op)
 {
 	const struct op_tensor *t = &p->s->tensors[tensor];
-	struct size_class *c = class_of(p, block_bytes(t));
+	struct size_class *c = place_class_of(p, block_bytes(t));
 	const uint32_t at = p->n_freed++;
 
 	p->freed[at] = (struct freed){ t->addr, tensor, op, NONE };
@@ -182,7 +182,7 @@ static void depend_order(struct op_stream *s, struct op *o)
 		depend(s, o, o->id - 1);
 }
 
-static int by_value(const void *a, const void *b)
+static int place_by_value(const void *a, const void *b)
 {
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -194,7 +194,7 @@ static void sort_deps(struct op_stream *s, struct op *o)
 	uint32_t *d = s->deps + o->first_dep, n = 0;
 
 	if (o->n_deps > 1)
-		qsort(d, o->n_deps, sizeof *d, by_value);
+		qsort(d, o->n_deps, sizeof *d, place_by_value);
 	for (uint32_t i = 0; i < o->n_deps; i++)
 		if (!n || d[n - 1] != d[i])
 			d[n++] = d[i];

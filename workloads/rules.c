@@ -66,7 +66,7 @@ static struct rules *rules_new(const struct source *from, struct err *e)
 	return NULL;
 }
 
-static struct rules *finish(struct rules *r, struct yaml *y, struct err *e)
+static struct rules *rules_finish(struct rules *r, struct yaml *y, struct err *e)
 {
 	if (!r || !y || rules_read(r, y, 0, e) < 0) {
 		rules_free(r);
@@ -82,7 +82,7 @@ struct rules *rules_load_from(const struct source *from, const char *path, struc
 
 	if (!r)
 		return NULL;
-	return finish(r, path ? from->read(from, path, e) : source_yaml(from, DEFAULT_TABLE, e), e);
+	return rules_finish(r, path ? from->read(from, path, e) : source_yaml(from, DEFAULT_TABLE, e), e);
 }
 
 struct rules *rules_load(const char *path, struct err *e)
@@ -94,7 +94,7 @@ struct rules *rules_parse(const char *text, size_t n, const char *name, struct e
 {
 	struct rules *r = rules_new(&path_source, e);
 
-	return finish(r, r ? yaml_parse(text, n, name, e) : NULL, e);
+	return rules_finish(r, r ? yaml_parse(text, n, name, e) : NULL, e);
 }
 
 void rules_free(struct rules *r)
@@ -187,13 +187,13 @@ static uint64_t name_hash(const char *s)
 	return h;
 }
 
-static bool same(const struct rules_answer *a, uint64_t hash, const char *kernel, const char *op, size_t from)
+static bool rules_same(const struct rules_answer *a, uint64_t hash, const char *kernel, const char *op, size_t from)
 {
 	return a->hash == hash && a->from == from && strcmp(a->kernel, kernel) == 0 && !a->op == !op &&
 	       (!op || strcmp(a->op, op) == 0);
 }
 
-static int grow(struct rules *r)
+static int rules_grow(struct rules *r)
 {
 	size_t cap = r->cache_cap ? 2 * r->cache_cap : 256;
 	struct rules_answer **c = calloc(cap, sizeof *c);
@@ -215,12 +215,12 @@ static int grow(struct rules *r)
 	return 0;
 }
 
-static struct rules_answer *keep(struct rules *r, const struct rules_answer *a)
+static struct rules_answer *rules_keep(struct rules *r, const struct rules_answer *a)
 {
 	struct rules_answer *k;
 	size_t at;
 
-	if (r->cache_n >= CACHE_MAX || (2 * r->cache_n >= r->cache_cap && grow(r) < 0))
+	if (r->cache_n >= CACHE_MAX || (2 * r->cache_n >= r->cache_cap && rules_grow(r) < 0))
 		return NULL;
 	if (!(k = arena_alloc(r->arena, sizeof *k)))
 		return NULL;
@@ -234,23 +234,23 @@ static struct rules_answer *keep(struct rules *r, const struct rules_answer *a)
 	return k;
 }
 
-static struct rules_answer ask(struct rules *r, const char *kernel, const char *op, uint64_t names, size_t from)
+static struct rules_answer rules_ask(struct rules *r, const char *kernel, const char *op, uint64_t names, size_t from)
 {
 	uint64_t hash = hash_mix(names + from);
 	struct rules_answer a = { .hash = hash, .kernel = kernel, .op = op, .from = (uint32_t)from };
 
 	if (r->cache_cap)
 		for (size_t at = hash & (r->cache_cap - 1); r->cache[at]; at = (at + 1) & (r->cache_cap - 1))
-			if (same(r->cache[at], hash, kernel, op, from))
+			if (rules_same(r->cache[at], hash, kernel, op, from))
 				return *r->cache[at];
 	a.row = scan(r, kernel, op, from);
 	if (a.row >= 0)
 		a.has_cluster = read_cluster(r->rows[a.row], kernel, a.cluster);
-	keep(r, &a);
+	rules_keep(r, &a);
 	return a;
 }
 
-static bool holds(const struct rules_when *w, const struct trace_launch *l)
+static bool rules_holds(const struct rules_when *w, const struct trace_launch *l)
 {
 	enum dtype first = DT_NONE;
 
@@ -264,16 +264,16 @@ static bool holds(const struct rules_when *w, const struct trace_launch *l)
 	return first == w->dtype;
 }
 
-static const struct rules_row *find(struct rules *r, const struct trace_launch *l, struct rules_answer *a)
+static const struct rules_row *rules_find(struct rules *r, const struct trace_launch *l, struct rules_answer *a)
 {
 	const char *op = l->op ? l->op->name : NULL, *kernel = l->name ? l->name : "";
 	uint64_t names = name_hash(kernel) * 31 + name_hash(op) + (op ? 1 : 0);
 
 	for (size_t from = 0;; from = (size_t)a->row + 1) {
-		*a = ask(r, kernel, op, names, from);
+		*a = rules_ask(r, kernel, op, names, from);
 		if (a->row < 0)
 			return NULL;
-		if (holds(&r->rows[a->row]->when, l))
+		if (rules_holds(&r->rows[a->row]->when, l))
 			return r->rows[a->row];
 	}
 }
@@ -286,7 +286,7 @@ const struct rule *rules_match(struct rules *r, const struct trace_launch *l)
 
 	if (listed >= 0)
 		return &r->listed[listed];
-	if (!(row = find(r, l, &a)))
+	if (!(row = rules_find(r, l, &a)))
 		return NULL;
 	return row->rule.m1_family && shape_product_rows(l) == 1 ? &row->m1 : &row->rule;
 }
@@ -295,7 +295,7 @@ bool rules_cluster(struct rules *r, const struct trace_launch *l, uint32_t clust
 {
 	struct rules_answer a;
 
-	if (!find(r, l, &a) || !a.has_cluster)
+	if (!rules_find(r, l, &a) || !a.has_cluster)
 		return false;
 	memcpy(cluster, a.cluster, sizeof a.cluster);
 	return true;

@@ -262,7 +262,7 @@ static const char *const rule_keys[] = {
 };
 /* clang-format on */
 
-static int add(struct rules *r, struct rules_row *row)
+static int rules_load_add(struct rules *r, struct rules_row *row)
 {
 	if (r->n == r->cap) {
 		size_t cap = r->cap ? 2 * r->cap : 128;
@@ -293,7 +293,7 @@ static int read_rule(struct loading *g, const struct ynode *n)
 		return yaml_err(g->y, n, g->e, "more than %d rules", MAX_RULES);
 	if (yaml_only_keys(g->y, n, rule_keys, sizeof rule_keys / sizeof *rule_keys, g->e) < 0)
 		return -1;
-	if (!(row = arena_alloc(g->r->arena, sizeof *row)) || add(g->r, row) < 0)
+	if (!(row = arena_alloc(g->r->arena, sizeof *row)) || rules_load_add(g->r, row) < 0)
 		return err_nomem(g->e, NULL);
 	row->depth = g->depth;
 	u = &row->rule;

@@ -55,7 +55,7 @@ static void split_name(struct reading *r, const char *name)
 	r->name[n] = '\0';
 }
 
-static void reset(struct shape *s)
+static void shape_reset(struct shape *s)
 {
 	s->s = (struct op_shape){ 0 };
 	s->dtype = s->out_dtype = s->acc_dtype = DT_NONE;
@@ -67,7 +67,7 @@ int shape_read(int reader, const struct trace_launch *l, struct shape *out, cons
 {
 	struct reading r = { .l = l, .op = l->op, .s = out };
 
-	reset(out);
+	shape_reset(out);
 	if (reader < 0 || (size_t)reader >= READERS) {
 		*why = "the rule has no shape reader";
 		return -1;
@@ -80,7 +80,7 @@ int shape_read(int reader, const struct trace_launch *l, struct shape *out, cons
 		split_name(&r, l->op->name);
 	if (readers[reader].read(&r) < 0 || r.why) {
 		*why = r.why ? r.why : "the framework op's arguments do not say its shape";
-		reset(out);
+		shape_reset(out);
 		return -1;
 	}
 	if (out->dtype == DT_NONE && out->n_in)

@@ -88,7 +88,7 @@ int rd_mul(struct reading *r, uint64_t a, uint64_t b, uint64_t *out)
 }
 
 /* Fills strides where unknown, then elems, extent and dense from dims and strides. */
-static int measure(struct reading *r, struct shape_io *io)
+static int shape_args_measure(struct reading *r, struct shape_io *io)
 {
 	uint64_t packed = 1, extent = 1, elems = 1, all = 1;
 
@@ -185,7 +185,7 @@ struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_
 		unpack(io);
 	if (strncmp(a->dtype, "c10::complex<", 13) == 0 && split_parts(r, io) < 0)
 		return NULL;
-	if (measure(r, io) < 0)
+	if (shape_args_measure(r, io) < 0)
 		return NULL;
 	r->s->n_in++;
 	return io;
@@ -203,7 +203,7 @@ struct shape_io *rd_out(struct reading *r, enum dtype dt, const uint64_t *dims, 
 	*io = (struct shape_io){ .use = SHAPE_DATA, .dtype = dt, .ndims = ndims, .alias = -1 };
 	if (ndims)
 		memcpy(io->dims, dims, (size_t)ndims * sizeof *dims);
-	if (measure(r, io) < 0)
+	if (shape_args_measure(r, io) < 0)
 		return NULL;
 	io->strides_known = true;
 	r->s->n_out++;

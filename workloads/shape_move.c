@@ -489,7 +489,7 @@ int rd_cache_write(struct reading *r)
 /* --- ordering ----------------------------------------------------------------------------------------------------- */
 
 /* Rows along the dim given as the first whole number among the arguments from `pos` on. */
-static int rows_of(struct reading *r, const struct shape_io *x, int32_t pos)
+static int shape_move_rows_of(struct reading *r, const struct shape_io *x, int32_t pos)
 {
 	int64_t dim = -1;
 	uint32_t axis = 0;
@@ -516,7 +516,7 @@ int rd_topk(struct reading *r)
 	int64_t k;
 	int axis;
 
-	if (!x || (axis = rows_of(r, x, 2)) < 0)
+	if (!x || (axis = shape_move_rows_of(r, x, 2)) < 0)
 		return -1;
 	if (!rd_int(r, 1, &k) || k < 1 || (uint64_t)k > r->s->s.cols)
 		return rd_refuse(r, "a top-k's k is missing or more than there are");
@@ -532,7 +532,7 @@ int rd_sort(struct reading *r)
 {
 	struct shape_io *x = rd_in(r, rd_nth(r, 0), SHAPE_DATA), *pos;
 
-	if (!x || rows_of(r, x, 1) < 0)
+	if (!x || shape_move_rows_of(r, x, 1) < 0)
 		return -1;
 	if (!strstr(r->l->name, "InPlace"))
 		return rd_out(r, x->dtype, x->dims, x->ndims) && rd_out(r, DT_INT64, x->dims, x->ndims) ? 0 : -1;
@@ -546,7 +546,7 @@ int rd_scan(struct reading *r)
 {
 	struct shape_io *x = rd_in(r, rd_nth(r, 0), SHAPE_DATA);
 
-	if (!x || rows_of(r, x, 1) < 0)
+	if (!x || shape_move_rows_of(r, x, 1) < 0)
 		return -1;
 	return rd_out(r, x->dtype == DT_BOOL || x->dtype == DT_INT32 ? DT_INT64 : x->dtype, x->dims, x->ndims) ? 0 : -1;
 }

@@ -15,7 +15,7 @@ static uint64_t mul(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &r) ? UINT64_MAX : r;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t work_add(uint64_t a, uint64_t b)
 {
 	uint64_t r;
 
@@ -74,8 +74,8 @@ uint64_t work_attention_pairs(const struct op_shape *s)
 
 static void count_vector(struct work *w, uint64_t elems, uint64_t alu, uint64_t sfu)
 {
-	w->alu = add(w->alu, mul(elems, alu));
-	w->sfu = add(w->sfu, mul(elems, sfu));
+	w->alu = work_add(w->alu, mul(elems, alu));
+	w->sfu = work_add(w->sfu, mul(elems, sfu));
 }
 
 static uint64_t grid(const struct op_shape *s)
@@ -97,7 +97,7 @@ static void count_attention(struct work *w, const struct op *o)
 	const struct op_shape *s = &o->shape;
 	uint64_t heads = mul(s->batch, s->heads), pairs = mul(heads, work_attention_pairs(s));
 
-	w->macs = mul(pairs, add(s->head_dim, s->v_dim));
+	w->macs = mul(pairs, work_add(s->head_dim, s->v_dim));
 	count_vector(w, pairs, 4, 1);
 	count_vector(w, mul(heads, mul(s->q_len, s->v_dim)), 1, 0);
 }
@@ -172,18 +172,18 @@ struct work work_of(const struct op_stream *s, const struct op *o)
 	struct work w = { 0 };
 
 	counts[o->kind](&w, o);
-	w.flops = add(w.flops, add(mul(w.macs, 2), add(w.alu, w.sfu)));
+	w.flops = work_add(w.flops, work_add(mul(w.macs, 2), work_add(w.alu, w.sfu)));
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = &s->operands[o->first_operand + i];
 		enum op_role role;
 
 		if (x->write) {
-			w.write_bytes = add(w.write_bytes, x->touched);
+			w.write_bytes = work_add(w.write_bytes, x->touched);
 			continue;
 		}
-		w.read_bytes = add(w.read_bytes, x->touched);
+		w.read_bytes = work_add(w.read_bytes, x->touched);
 		role = s->tensors[x->tensor].role;
-		w.role_read_bytes[role] = add(w.role_read_bytes[role], x->touched);
+		w.role_read_bytes[role] = work_add(w.role_read_bytes[role], x->touched);
 	}
 	return w;
 }

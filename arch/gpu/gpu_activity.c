@@ -26,7 +26,7 @@ void gpu_activity_add(struct gpu_activity *sum, const struct gpu_activity *x)
 }
 
 /* A share in millionths of a count. */
-static uint64_t part(uint64_t n, uint64_t ppm)
+static uint64_t gpu_activity_part(uint64_t n, uint64_t ppm)
 {
 	return n / MILLION * ppm + n % MILLION * ppm / MILLION;
 }
@@ -39,7 +39,7 @@ static void instructions(struct gpu_activity *x, uint64_t n)
 static void l2_bytes(struct gpu_activity *x, uint64_t n, enum dtype d, bool live)
 {
 	x->n[GPU_EVENT_l2] += n;
-	x->n[GPU_EVENT_l2_live] += live ? part(n, gpu_activity_toggle(d)) : 0;
+	x->n[GPU_EVENT_l2_live] += live ? gpu_activity_part(n, gpu_activity_toggle(d)) : 0;
 }
 
 void gpu_activity_bytes(struct gpu_activity *x, const struct gpu_mem *m, enum dtype d, bool live)
@@ -48,7 +48,7 @@ void gpu_activity_bytes(struct gpu_activity *x, const struct gpu_mem *m, enum dt
 
 	x->n[GPU_EVENT_dram_read] += read;
 	x->n[GPU_EVENT_dram_write] += m->write_back;
-	x->n[GPU_EVENT_dram_live] += live ? part(dram, gpu_activity_toggle(d)) : 0;
+	x->n[GPU_EVENT_dram_live] += live ? gpu_activity_part(dram, gpu_activity_toggle(d)) : 0;
 }
 
 void gpu_activity_read(struct gpu_activity *x, uint64_t bytes, enum dtype d)
@@ -70,7 +70,7 @@ static void macs(struct gpu_activity *x, uint64_t issued, uint64_t useful, enum 
 /* Results leave a CTA through a handful of instructions each. */
 #define STORE 4
 
-static void product(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
+static void gpu_activity_product(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
 {
 	const struct op_shape *s = &l->op->shape;
 	const uint64_t batch = s->batch ? s->batch : 1, useful = batch * s->m * s->n * s->k;
@@ -100,7 +100,7 @@ static uint64_t scores(const struct op_shape *s, uint64_t q, uint64_t k)
 
 #define SCORE 10 /* instructions of a score between the products: scale, max, exponential, sum, conversion */
 
-static void attention(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
+static void gpu_activity_attention(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
 {
 	const struct op_shape *s = &l->op->shape;
 	const struct work w = work_of(l->stream, l->op);
@@ -151,14 +151,14 @@ static void again(const struct gpu *g, const struct gpu_launch *l, const struct 
 {
 	const struct gpu_kept kept = gpu_rows_kept(g, l, grid, dtype_bytes(l->op->dtype, l->op->shape.cols));
 	const uint64_t bytes = l->kernel.again * l->mem.read;
-	const struct gpu_mem far = { .read = part(bytes, kept.dram) };
+	const struct gpu_mem far = { .read = gpu_activity_part(bytes, kept.dram) };
 
 	gpu_activity_bytes(x, &far, l->op->dtype, live);
-	l2_bytes(x, bytes - part(bytes, kept.l1), l->op->dtype, live);
+	l2_bytes(x, bytes - gpu_activity_part(bytes, kept.l1), l->op->dtype, live);
 }
 
 /* Kernels that walk over products or attention without tensor cores multiply by instructions. */
-static void each(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
+static void gpu_activity_each(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
 {
 	const struct kernel *k = &l->kernel;
 	const struct gpu_grid grid = gpu_grid_of(g, l);
@@ -182,12 +182,12 @@ static void each(const struct gpu *g, const struct gpu_launch *l, bool live, str
 /* Parts of a split product come from the L2 in 32 bits. */
 static void split_reduce(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
 {
-	each(g, l, live, x);
+	gpu_activity_each(g, l, live, x);
 	l2_bytes(x, 4 * elements(l), l->op->dtype, live);
 }
 
 /* The copy engine, or a kernel like one. */
-static void copy(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
+static void gpu_activity_copy(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x)
 {
 	l2_bytes(x, l->mem.read + l->mem.write, l->op->dtype, live);
 	instructions(x, (l->mem.read + l->mem.write) / 8);
@@ -196,14 +196,21 @@ static void copy(const struct gpu *g, const struct gpu_launch *l, bool live, str
 
 typedef void count_fn(const struct gpu *g, const struct gpu_launch *l, bool live, struct gpu_activity *x);
 static count_fn *const counts[] = {
-	[KERNEL_PLAIN] = each,      [KERNEL_SET] = copy,
-	[KERNEL_COPY] = copy,       [KERNEL_STREAM] = each,
-	[KERNEL_ROWS] = each,       [KERNEL_CHAIN] = each,
-	[KERNEL_PRODUCT] = product, [KERNEL_SPLIT_REDUCE] = split_reduce,
-	[KERNEL_DOT] = dot,         [KERNEL_ATTENTION] = attention,
-	[KERNEL_FLASH] = attention, [KERNEL_COMBINE] = each,
-	[KERNEL_WALK] = each,       [KERNEL_MMA] = product,
-	[KERNEL_GROUPED] = product,
+	[KERNEL_PLAIN] = gpu_activity_each,
+	[KERNEL_SET] = gpu_activity_copy,
+	[KERNEL_COPY] = gpu_activity_copy,
+	[KERNEL_STREAM] = gpu_activity_each,
+	[KERNEL_ROWS] = gpu_activity_each,
+	[KERNEL_CHAIN] = gpu_activity_each,
+	[KERNEL_PRODUCT] = gpu_activity_product,
+	[KERNEL_SPLIT_REDUCE] = split_reduce,
+	[KERNEL_DOT] = dot,
+	[KERNEL_ATTENTION] = gpu_activity_attention,
+	[KERNEL_FLASH] = gpu_activity_attention,
+	[KERNEL_COMBINE] = gpu_activity_each,
+	[KERNEL_WALK] = gpu_activity_each,
+	[KERNEL_MMA] = gpu_activity_product,
+	[KERNEL_GROUPED] = gpu_activity_product,
 };
 _Static_assert(sizeof counts / sizeof *counts == KERNEL_FORMS, "a count for each form");
 

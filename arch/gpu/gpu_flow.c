@@ -135,8 +135,8 @@ static ps_t spread(const struct gpu *g, const struct gpu_launch *l)
 }
 
 /* When the CTA with the tail is done, which is launched last: behind all others' first loads, or in the last round. */
-static ps_t behind(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, ps_t before_last,
-                   ps_t first)
+static ps_t gpu_flow_behind(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, ps_t before_last,
+                            ps_t first)
 {
 	uint64_t instructions = div_up(f->elements * l->kernel.instructions, f->grid.ctas);
 	ps_t read = clock_transfer(l->mem.read - l->mem.read_hit, g->c->dram_read);
@@ -171,6 +171,6 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	if (f->tail) {
 		ps_t last = share * ((x->ctas - 1) % slots + 1) / slots;
 
-		t->body = ps_max(t->body, behind(g, l, f, t->body - last, ps_max(late, ramp)));
+		t->body = ps_max(t->body, gpu_flow_behind(g, l, f, t->body - last, ps_max(late, ramp)));
 	}
 }

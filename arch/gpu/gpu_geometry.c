@@ -132,7 +132,7 @@ static const struct fp8_tile fp8_tiles[] = {
 	{ 120, 129, ANY, ANY, 0, GEFORCE("128x128_128x2", 128, 128, 128, 2) },
 };
 
-static struct gpu_mem bytes_of(const struct op_stream *s, const struct op *o)
+static struct gpu_mem gpu_geometry_bytes_of(const struct op_stream *s, const struct op *o)
 {
 	struct gpu_mem m = { 0 };
 
@@ -150,7 +150,8 @@ struct grid {
 	uint32_t threads;
 };
 
-static void put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name, struct grid g)
+static void gpu_geometry_put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name,
+                             struct grid g)
 {
 	struct op_launch *l = &out->at[out->n];
 
@@ -188,7 +189,7 @@ static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct
 			.stream = s, .op = &op, .at = &x->at[i], .kernel = x->kernel[i], .nth = i, .count = x->n
 		};
 		if (i == 0) {
-			l[i].mem = bytes_of(s, o);
+			l[i].mem = gpu_geometry_bytes_of(s, o);
 			l[i].mem.read_hit = by_warps(g) ? l[i].mem.read : 0;
 		}
 		t += gpu_time(g, &l[i]).total;
@@ -202,8 +203,8 @@ static uint64_t smem_of(const struct tile *t)
 }
 
 /* A kernel's grid stays on the device: CTAs beyond an SM's one go over the tiles again. */
-static void product(const struct gpu *g, const struct kernels *k, const struct op *o, const struct tile *t,
-                    uint32_t splits, struct geometry *out)
+static void gpu_geometry_product(const struct gpu *g, const struct kernels *k, const struct op *o, const struct tile *t,
+                                 uint32_t splits, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
 	uint64_t units =
@@ -213,9 +214,11 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 
 	out->n = 0;
 	if (t->form == KERNEL_MMA)
-		put(out, k, o, t->name, (struct grid){ div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads });
+		gpu_geometry_put(out, k, o, t->name,
+		                 (struct grid){ div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads });
 	else
-		put(out, k, o, t->name, (struct grid){ round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads });
+		gpu_geometry_put(out, k, o, t->name,
+		                 (struct grid){ round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads });
 	out->at[0].cluster[0] = t->cluster;
 	out->at[0].registers = t->registers;
 	out->at[0].smem_dynamic = smem_of(t);
@@ -232,8 +235,9 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 	x->moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
 	if (splits == 1)
 		return;
-	put(out, k, o, "void cublasLt::splitKreduce_kernel<32, 16, int, __nv_bfloat16, __nv_bfloat16, float>",
-	    (struct grid){ div_up(s->n, 32), div_up(s->m, 16), 1, 512 });
+	gpu_geometry_put(out, k, o,
+	                 "void cublasLt::splitKreduce_kernel<32, 16, int, __nv_bfloat16, __nv_bfloat16, float>",
+	                 (struct grid){ div_up(s->n, 32), div_up(s->m, 16), 1, 512 });
 	out->at[1].registers = 32;
 	out->kernel[1].form = KERNEL_SPLIT_REDUCE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -251,8 +255,8 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
 	const uint64_t rows = 4 * (lanes < 32 && lanes ? 32 / lanes : 1);
 
 	out->n = 0;
-	put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
-	    (struct grid){ div_up(o->shape.n, rows), parts, o->shape.batch ? o->shape.batch : 1, 128 });
+	gpu_geometry_put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
+	                 (struct grid){ div_up(o->shape.n, rows), parts, o->shape.batch ? o->shape.batch : 1, 128 });
 	out->at[0].registers = 64;
 	out->kernel[0].form = KERNEL_DOT;
 	out->kernel[0].moves = KERNEL_MOVES_ALL;
@@ -264,7 +268,7 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
 	if (!ampere || parts == 1)
 		return;
 	out->kernel[0].moves = KERNEL_MOVES_READS;
-	put(out, k, o, "void reduce_1Block_kernel", (struct grid){ div_up(o->shape.n, 128), 1, 1, 128 });
+	gpu_geometry_put(out, k, o, "void reduce_1Block_kernel", (struct grid){ div_up(o->shape.n, 128), 1, 1, 128 });
 	out->at[1].registers = 32;
 	out->kernel[1].form = KERNEL_PLAIN;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -290,7 +294,7 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 		if (g->cfg->sm.capability < f->from || g->cfg->sm.capability > f->to || o->shape.m > f->tokens ||
 		    o->shape.k < f->least_k || o->shape.n > f->outputs || f->tile.cluster > g->sms)
 			continue;
-		product(g, k, o, &f->tile, 1, out);
+		gpu_geometry_product(g, k, o, &f->tile, 1, out);
 		return true;
 	}
 	return false;
@@ -320,7 +324,7 @@ static bool narrow_tile(const struct gpu *g, const struct kernels *k, const stru
 	/* Pairs of 8 are slow, and were seen for one token alone. */
 	if (!few_tokens(g, o) || n <= 128 || n > 1536 || (t == &narrow[1] && o->shape.m > 1))
 		return false;
-	product(g, k, o, t, 1, out);
+	gpu_geometry_product(g, k, o, t, 1, out);
 	return true;
 }
 
@@ -352,7 +356,7 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 		    w->cluster > g->sms)
 			continue;
 		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
-			product(g, k, o, w, splits, &x);
+			gpu_geometry_product(g, k, o, w, splits, &x);
 			t = time_of(g, s, o, &x);
 			if (!best->n || t < least) {
 				*best = x;
@@ -409,7 +413,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	chunk = chunk < 2 ? 2 : chunk;
 	parts = div_up(pages, chunk);
 	out->n = 0;
-	put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel", (struct grid){ parts, tiles, kv, 128 });
+	gpu_geometry_put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel",
+	                 (struct grid){ parts, tiles, kv, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -421,8 +426,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[0].steps = 2;
 	out->kernel[0].cycles = 3100;
 	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * 20 : 0;
-	put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
-	    (struct grid){ div_up(batch * s->heads, 4), 1, 1, 128 });
+	gpu_geometry_put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
+	                 (struct grid){ div_up(batch * s->heads, 4), 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -446,7 +451,7 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	/* Segments behind the last key are left at once. */
 	parts = segments ? div_up(tiles, div_up(tiles, 16)) : 1;
 	out->n = 0;
-	put(out, k, o, "kernel_unified_attention", (struct grid){ parts, batch, kv, 128 });
+	gpu_geometry_put(out, k, o, "kernel_unified_attention", (struct grid){ parts, batch, kv, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = 64 << 10;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -460,7 +465,7 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[0].loop_cycles = 1500;
 	if (!segments)
 		return;
-	put(out, k, o, "reduce_segments", (struct grid){ batch * s->heads, 1, 1, 128 });
+	gpu_geometry_put(out, k, o, "reduce_segments", (struct grid){ batch * s->heads, 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -486,10 +491,10 @@ static void many_by_warps(const struct gpu *g, const struct kernels *k, const st
 	else if (!biased && x->head_dim <= 128 && (!x->causal || narrow == 64))
 		rows = 128, keys = narrow;
 	out->n = 0;
-	put(out, k, o,
-	    biased ? "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)"
-	           : "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits>",
-	    (struct grid){ div_up(x->q_len, rows), x->heads, x->batch ? x->batch : 1, 128 });
+	gpu_geometry_put(out, k, o,
+	                 biased ? "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)"
+	                        : "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits>",
+	                 (struct grid){ div_up(x->q_len, rows), x->heads, x->batch ? x->batch : 1, 128 });
 	out->at[0].registers = biased ? 128 : 255;
 	out->at[0].smem_dynamic = (rows + 2 * keys) * x->head_dim * 2;
 	out->kernel[0].form = KERNEL_FLASH;
@@ -512,7 +517,7 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
 		       room = g->sms / ctas ? g->sms / ctas : 1, parts = div_up(tiles, div_up(tiles, room));
 
 	out->n = 0;
-	put(out, k, o, "flash_fwd_splitkv_mla_kernel", (struct grid){ parts, ctas / batch, batch, 384 });
+	gpu_geometry_put(out, k, o, "flash_fwd_splitkv_mla_kernel", (struct grid){ parts, ctas / batch, batch, 384 });
 	out->at[0].registers = 168;
 	out->at[0].smem_dynamic = (rows + 2 * keys) * s->head_dim * dtype_bits(o->dtype) / 8;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -524,7 +529,8 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
 	out->kernel[0].cycles = 3100; /* as FlashAttention's */
 	if (parts == 1)
 		return;
-	put(out, k, o, "flash_fwd_mla_combine_kernel", (struct grid){ div_up(batch * queries, 4), 1, 1, 128 });
+	gpu_geometry_put(out, k, o, "flash_fwd_mla_combine_kernel",
+	                 (struct grid){ div_up(batch * queries, 4), 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].steps = 1;
@@ -537,8 +543,8 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
  * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
  * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
  * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. */
-static bool attention(const struct gpu *g, const struct kernels *k, const struct op_stream *stream, const struct op *o,
-                      struct geometry *out)
+static bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const struct op_stream *stream,
+                                   const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
@@ -565,8 +571,8 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 		return true;
 	}
 	out->n = 0;
-	put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>",
-	    (struct grid){ splits, ctas / batch, batch, 128 });
+	gpu_geometry_put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>",
+	                 (struct grid){ splits, ctas / batch, batch, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = (64 + 2 * keys) * s->head_dim * 2;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -579,8 +585,9 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
 	if (splits == 1)
 		return true;
-	put(out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
-	    (struct grid){ div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128 });
+	gpu_geometry_put(
+		out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
+		(struct grid){ div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].steps = 1;
@@ -597,28 +604,30 @@ static void elementwise(const struct kernels *k, const struct op *o, struct geom
 {
 	out->n = 0;
 	if (o->kind == OP_CONVERT && o->out_dtype == DT_FP4) { /* 16 values and their scale a thread */
-		put(out, k, o, "vllm::cvt_fp16_to_fp4", (struct grid){ div_up(o->shape.elems, 4096), 1, 1, 256 });
+		gpu_geometry_put(out, k, o, "vllm::cvt_fp16_to_fp4",
+		                 (struct grid){ div_up(o->shape.elems, 4096), 1, 1, 256 });
 		out->at[0].registers = 40;
 		return;
 	}
-	put(out, k, o,
-	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
-	                     : op_traits[o->kind].kernel,
-	    (struct grid){ div_up(o->shape.elems, 512), 1, 1, 128 });
+	gpu_geometry_put(out, k, o,
+	                 o->shape.strided
+	                         ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
+	                         : op_traits[o->kind].kernel,
+	                 (struct grid){ div_up(o->shape.elems, 512), 1, 1, 128 });
 	out->at[0].registers = 32;
 }
 
 /* A CTA a row, as many threads as it has elements by four, 32 to 512. */
-static void rows(const struct kernels *k, const struct op *o, struct geometry *out)
+static void gpu_geometry_rows(const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	uint64_t threads = round_up(div_up(o->shape.cols, 4), 32);
 
 	out->n = 0;
-	put(out, k, o, op_traits[o->kind].kernel,
-	    (struct grid){ o->shape.rows ? o->shape.rows : 1, 1, 1,
-	                   (uint32_t)(threads < 32    ? 32
-	                              : threads > 512 ? 512
-	                                              : threads) });
+	gpu_geometry_put(out, k, o, op_traits[o->kind].kernel,
+	                 (struct grid){ o->shape.rows ? o->shape.rows : 1, 1, 1,
+	                                (uint32_t)(threads < 32    ? 32
+	                                           : threads > 512 ? 512
+	                                                           : threads) });
 	out->at[0].registers = 32;
 }
 
@@ -629,9 +638,9 @@ static void top(const struct kernels *k, const struct op *o, struct geometry *ou
 
 	out->n = 0;
 	if (o->shape.cols <= 512)
-		put(out, k, o, "vllm::moe::topkGatingSoftmax", (struct grid){ div_up(n, 4), 1, 1, 128 });
+		gpu_geometry_put(out, k, o, "vllm::moe::topkGatingSoftmax", (struct grid){ div_up(n, 4), 1, 1, 128 });
 	else
-		put(out, k, o, op_traits[o->kind].kernel, (struct grid){ n, 1, 1, 1024 });
+		gpu_geometry_put(out, k, o, op_traits[o->kind].kernel, (struct grid){ n, 1, 1, 1024 });
 	out->at[0].registers = 32;
 }
 
@@ -644,12 +653,12 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 	case OP_DIMS_PRODUCT:
 		return dtype_bits(o->dtype) <= 16 && products(g, k, s, o, out);
 	case OP_DIMS_ATTENTION:
-		return attention(g, k, s, o, out);
+		return gpu_geometry_attention(g, k, s, o, out);
 	case OP_DIMS_ROWS:
 		if (t->kernel && t->whole_rows)
 			top(k, o, out);
 		else if (t->kernel)
-			rows(k, o, out);
+			gpu_geometry_rows(k, o, out);
 		break;
 	case OP_DIMS_ELEMS:
 		if (t->kernel)
@@ -678,7 +687,7 @@ static int check_format(const struct gpu *g, const struct op *o, struct err *e)
 
 /* --- a whole stream ------------------------------------------------------------------------------------------ */
 
-static bool unknown(const struct op_launch *l)
+static bool gpu_geometry_unknown(const struct op_launch *l)
 {
 	return l->kind == TRACE_KERNEL && l->block[0] == 0;
 }
@@ -686,7 +695,7 @@ static bool unknown(const struct op_launch *l)
 static bool any_unknown(const struct op_stream *s, const struct op *o)
 {
 	for (uint32_t i = 0; i < o->n_launches; i++)
-		if (unknown(&s->launches[o->first_launch + i]))
+		if (gpu_geometry_unknown(&s->launches[o->first_launch + i]))
 			return true;
 	return false;
 }
@@ -768,7 +777,7 @@ int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct
 				l->measured_ns = n ? 0 : was->measured_ns;
 				l->start_ns = was->n_launches ? s->launches[was->first_launch].start_ns : 0;
 				made[out->n_launches] = x.kernel[n];
-			} else if (unknown(l)) {
+			} else if (gpu_geometry_unknown(l)) {
 				some_geometry(was, l);
 			}
 			l->waits_for = (int32_t)out->n_launches - 1;

@@ -49,7 +49,7 @@ static uint64_t tiles_of_rows(uint64_t rows, uint64_t groups, uint64_t tile)
 	return (tiles_upto(high, tile) - tiles_upto(low, tile)) * MILLION / (high - low);
 }
 
-static uint64_t rows_of(const struct gpu_launch *l)
+static uint64_t gpu_grouped_rows_of(const struct gpu_launch *l)
 {
 	const struct op_shape *s = &l->op->shape;
 	uint64_t row = dtype_bytes(l->op->dtype, s->k);
@@ -75,7 +75,7 @@ void gpu_grouped(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
 	const struct op_shape *s = &l->op->shape;
 	const struct gpu_grid x = gpu_grid_of(g, l);
 	const uint64_t cluster = k->cluster_n ? k->cluster_n : 1, groups = s->batch ? s->batch : 1;
-	const uint64_t clusters = x.sms / cluster ? x.sms / cluster : 1, rows = rows_of(l);
+	const uint64_t clusters = x.sms / cluster ? x.sms / cluster : 1, rows = gpu_grouped_rows_of(l);
 	uint64_t across, units, rest, steps, root;
 	ps_t math, all;
 

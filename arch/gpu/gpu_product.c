@@ -66,7 +66,7 @@ const struct cfg_field gpu_product_schema[] = {
 };
 
 /* A part of `num` in `den`; both small enough to multiply. */
-static ps_t part(ps_t t, uint64_t num, uint64_t den)
+static ps_t gpu_product_part(ps_t t, uint64_t num, uint64_t den)
 {
 	return den ? t * num / den : t;
 }
@@ -173,7 +173,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	}
 	dram = gpu_product_dram(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
 	step = gpu_overlap(8, gpu_overlap(pow, work, gpc), l2);
-	fill = gpu_overlap(pow, part(p->step_fill, gpu_missed(&l->mem), 1000000), step);
+	fill = gpu_overlap(pow, gpu_product_part(p->step_fill, gpu_missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
 
@@ -323,7 +323,7 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 			parts = multiplies(&q->kernel) ? q->at->grid[2] : tiles_of(q).splits;
 	}
 	rest = parts < 4 ? 1 : parts % 4 < 2 ? parts % 4 : 2;
-	t->start = p->reduce + part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
+	t->start = p->reduce + gpu_product_part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
 	t->chain = parts / 4 * p->reduce_part + rest * p->reduce_rest;
 	t->memory = clock_transfer(4 * parts * s->m * s->n, p->l2_rate);
 	t->pipe = gpu_issue_time(g, s->m * s->n * l->kernel.instructions, g->sms);

@@ -75,7 +75,7 @@ static uint64_t trips(const struct kernel *k, uint64_t cols, uint64_t tile)
 	return least > most ? least : most;
 }
 
-static bool scaled(const struct gpu_launch *l)
+static bool gpu_rows_scaled(const struct gpu_launch *l)
 {
 	uint64_t reads = 0;
 
@@ -92,7 +92,7 @@ struct gpu_kept gpu_rows_kept(const struct gpu *g, const struct gpu_launch *l, c
 	uint64_t rows = div_up(running, g->sms) * row, l1 = g->cfg->rows.l1;
 	struct gpu_kept k = { 0, 0 };
 
-	if (!scaled(l) && rows && rows <= l1)
+	if (!gpu_rows_scaled(l) && rows && rows <= l1)
 		k.l1 = 2 * rows <= l1 ? 1000000 : (uint32_t)((l1 - rows) * 1000000 / rows);
 	k.dram = (uint32_t)((uint64_t)gpu_flow_gone(g, running * row) * (1000000 - k.l1) / 1000000);
 	return k;

@@ -20,7 +20,7 @@ struct gpu_traffic {
 	bool blocked;
 };
 
-static void reply(struct comp *c, struct mem_req *r)
+static void gpu_traffic_reply(struct comp *c, struct mem_req *r)
 {
 	struct gpu_traffic *t = (struct gpu_traffic *)c;
 	struct part *p = (struct part *)r;
@@ -32,20 +32,20 @@ static void reply(struct comp *c, struct mem_req *r)
 	t->under_way--;
 }
 
-static void retry(struct comp *c, struct comp *below)
+static void gpu_traffic_retry(struct comp *c, struct comp *below)
 {
 	(void)below;
 	((struct gpu_traffic *)c)->blocked = false;
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void gpu_traffic_explain(const struct comp *c, struct str *out)
 {
 	str_addf(out, "gpu traffic: %llu requests under way",
 	         (unsigned long long)((const struct gpu_traffic *)c)->under_way);
 }
 
 static const struct comp_ops traffic_ops = {
-	.kind = "gpu_traffic", .reply = reply, .retry = retry, .explain = explain
+	.kind = "gpu_traffic", .reply = gpu_traffic_reply, .retry = gpu_traffic_retry, .explain = gpu_traffic_explain
 };
 
 static void free_all(struct gpu_traffic *t)

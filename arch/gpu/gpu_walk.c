@@ -45,7 +45,7 @@ static uint64_t strips(const struct gpu_launch *l, uint64_t ctas)
 	       div_up(weight_bytes(l) * (s->m < s->n ? other : side), columns ? columns : 1);
 }
 
-static uint64_t share(const struct gpu_launch *l, uint64_t ctas)
+static uint64_t gpu_walk_share(const struct gpu_launch *l, uint64_t ctas)
 {
 	const struct op *o = l->op;
 	const struct op_shape *s = &o->shape;
@@ -66,7 +66,7 @@ void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l) };
 	const struct kernel *k = &l->kernel;
 	struct work w = work_of(l->stream, l->op);
-	uint64_t threads = f.grid.threads, bytes = share(l, f.grid.ctas);
+	uint64_t threads = f.grid.threads, bytes = gpu_walk_share(l, f.grid.ctas);
 	uint64_t trip = threads * (k->vector_bytes ? k->vector_bytes : 16) * (k->unroll ? k->unroll : 1);
 	uint64_t trips = div_up(bytes, trip), busiest = div_up(f.grid.ctas, g->sms);
 	bool moves = k->moves != KERNEL_MOVES_WRITES && k->moves != KERNEL_MOVES_NONE;

@@ -220,7 +220,7 @@ static int read_default(struct reading *g, const struct ynode *n)
 	return 0;
 }
 
-static int read_row(struct reading *g, const struct ynode *n)
+static int kernels_read_row(struct reading *g, const struct ynode *n)
 {
 	static const char *const keys[] = { "name", "kernel", "op", "form", "moves", "numbers", "from_name", "counts" };
 	struct row *r = &g->k->rows[g->k->n];
@@ -258,7 +258,7 @@ static uint64_t hash_node(uint64_t h, const struct ynode *n)
 	return h;
 }
 
-static struct kernels *read_table(struct yaml *y, struct err *e)
+static struct kernels *kernels_read_table(struct yaml *y, struct err *e)
 {
 	static const char *const keys[] = { "kernels", "defaults" };
 	struct kernels *k = calloc(1, sizeof *k);
@@ -283,7 +283,7 @@ static struct kernels *read_table(struct yaml *y, struct err *e)
 		goto fail;
 	}
 	for (size_t i = 0; i < list->n; i++)
-		if (read_row(&g, list->vals[i]) < 0)
+		if (kernels_read_row(&g, list->vals[i]) < 0)
 			goto fail;
 	k->described = k->n;
 	for (size_t i = 0; others && i < others->n; i++)
@@ -304,7 +304,7 @@ struct kernels *kernels_load_from(const struct source *from, const char *path, s
 {
 	struct yaml *y = path ? from->read(from, path, e) : source_yaml(from, DEFAULT, e);
 
-	return y ? read_table(y, e) : NULL;
+	return y ? kernels_read_table(y, e) : NULL;
 }
 
 struct kernels *kernels_load(const char *path, struct err *e)
@@ -316,7 +316,7 @@ struct kernels *kernels_parse(const char *text, size_t n, const char *name, stru
 {
 	struct yaml *y = yaml_parse(text, n, name, e);
 
-	return y ? read_table(y, e) : NULL;
+	return y ? kernels_read_table(y, e) : NULL;
 }
 
 void kernels_free(struct kernels *k)

@@ -6,7 +6,7 @@
 
 #define NOC_PORT 64 /* bytes a cycle of the ports and banks that configs/tech/die.yaml has */
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t machine_area_times(uint64_t a, uint64_t b)
 {
 	return energy_events(a, b, ENERGY_ONE);
 }
@@ -19,7 +19,7 @@ static uint64_t or_else(uint64_t built, uint64_t used)
 /* Ports or banks of so many bytes a cycle, of what is known for 64. */
 static uint64_t logic_of_ports(const struct tech *t, uint64_t ports, uint64_t bytes, uint64_t each)
 {
-	return area_logic(t, times(times(ports, bytes), each) / NOC_PORT);
+	return area_logic(t, machine_area_times(machine_area_times(ports, bytes), each) / NOC_PORT);
 }
 
 /* --- around the cores ---------------------------------------------------------------------------------------------- */
@@ -39,8 +39,8 @@ static struct area_part l2_of(const struct machine_cfg *c, const struct tech *t)
 		return out;
 	out.sram = area_sram(t, size + l2->victim, 1);
 	/* Banks of the parts that are switched off are there, too. */
-	out.logic = logic_of_ports(t, l2->size ? times(l2->banks, size) / l2->size : l2->banks, l2->bank_width,
-	                           t->die.sram.bank);
+	out.logic = logic_of_ports(t, l2->size ? machine_area_times(l2->banks, size) / l2->size : l2->banks,
+	                           l2->bank_width, t->die.sram.bank);
 	return out;
 }
 
@@ -49,7 +49,7 @@ static struct area_part noc_of(const struct machine_cfg *c, const struct tech *t
 	const struct noc_cfg *n = &c->mem.noc;
 	const bool routed = n->kind == NOC_RING || n->kind == NOC_MESH;
 	const uint64_t ports = n->kind == NOC_IDEAL ? cores_of(c) : cores_of(c) + n->stops,
-		       port = n->kind == NOC_IDEAL ? times(c->dma.engines, c->dma.width) : n->port;
+		       port = n->kind == NOC_IDEAL ? machine_area_times(c->dma.engines, c->dma.width) : n->port;
 
 	if (ports == 1)
 		return (struct area_part){ 0, 0, 0 };
@@ -86,7 +86,9 @@ static struct area_part phy(const struct tech *t, uint32_t which, uint64_t width
 static struct area_part dram_of(const struct machine_cfg *c, const struct tech *t)
 {
 	const struct dram_cfg *d = &c->mem.dram;
-	const uint64_t bits = or_else(c->die.memory_bits, times(times(d->channels, d->pseudo_channels), d->width_bits));
+	const uint64_t bits =
+		or_else(c->die.memory_bits,
+	                machine_area_times(machine_area_times(d->channels, d->pseudo_channels), d->width_bits));
 
 	if (c->die.memory != DIE_MEMORY_AUTO)
 		return phy(t, c->die.memory - 1, bits);
@@ -100,10 +102,11 @@ static struct area_part dram_of(const struct machine_cfg *c, const struct tech *
 static struct area_part sram_of(const struct machine_cfg *c, const struct tech *t)
 {
 	const struct sram_cfg *s = &c->sram;
-	const uint64_t cores = cores_of(c), bits = times(times(s->banks, s->ports), 8 * s->bank_width);
+	const uint64_t cores = cores_of(c),
+		       bits = machine_area_times(machine_area_times(s->banks, s->ports), 8 * s->bank_width);
 
-	return (struct area_part){ .sram = area_sram(t, times(cores, s->size), s->ports),
-		                   .logic = area_logic(t, area_crossing(t, times(cores, bits))) };
+	return (struct area_part){ .sram = area_sram(t, machine_area_times(cores, s->size), s->ports),
+		                   .logic = area_logic(t, area_crossing(t, machine_area_times(cores, bits))) };
 }
 
 static struct area_part l1_of(const struct machine_cfg *c, const struct tech *t)
@@ -114,8 +117,8 @@ static struct area_part l1_of(const struct machine_cfg *c, const struct tech *t)
 
 	if (!l1->size)
 		return out;
-	out.sram = area_sram(t, times(cores, l1->size + l1->victim), 1);
-	out.logic = area_logic(t, area_crossing(t, times(cores, 8 * l1->bandwidth)));
+	out.sram = area_sram(t, machine_area_times(cores, l1->size + l1->victim), 1);
+	out.logic = area_logic(t, area_crossing(t, machine_area_times(cores, 8 * l1->bandwidth)));
 	return out;
 }
 
@@ -142,10 +145,12 @@ static void npu(const struct machine_cfg *c, const struct tech *t, struct area *
 	units_of(c, t, out);
 	out->block[AREA_sram] = sram_of(c, t);
 	out->block[AREA_l1] = l1_of(c, t);
-	out->block[AREA_control].logic = area_logic(t, times(cores, t->die.control.core) + t->die.control.command);
+	out->block[AREA_control].logic =
+		area_logic(t, machine_area_times(cores, t->die.control.core) + t->die.control.command);
 	if (c->fusion.enabled)
 		out->block[AREA_fusion].sram = area_sram(t, c->fusion.buffer, 1);
-	out->block[AREA_dma].logic = logic_of_ports(t, times(cores, c->dma.engines), c->dma.width, t->die.noc.router);
+	out->block[AREA_dma].logic =
+		logic_of_ports(t, machine_area_times(cores, c->dma.engines), c->dma.width, t->die.noc.router);
 	out->block[AREA_kv] = kv_of(c, t);
 }
 
@@ -168,7 +173,8 @@ static uint64_t over(uint64_t a, uint64_t b)
 
 static uint64_t tensor_transistors(const struct gpu_common_cfg *g, const struct tech *t)
 {
-	return times(g->flop_bf16 / 2, unit_mac(t, over(g->flop_fp8, g->flop_bf16), over(g->flop_fp4, g->flop_bf16)));
+	return machine_area_times(g->flop_bf16 / 2,
+	                          unit_mac(t, over(g->flop_fp8, g->flop_bf16), over(g->flop_fp4, g->flop_bf16)));
 }
 
 /* Half of the lanes add and multiply integers, too. */
@@ -186,12 +192,12 @@ static void gpu(const struct machine_cfg *c, const struct tech *t, struct area *
 		       control = lanes_of(c) / SM_QUARTER * t->die.control.simt +
 	                         (c->die.graphics ? t->die.control.ray : 0);
 
-	out->block[AREA_matrix].logic = area_logic(t, times(sms, tensor_transistors(&c->gpu.common, t)));
-	out->block[AREA_vector].logic = area_logic(t, times(sms, lane_transistors(c, t)));
-	out->block[AREA_registers].sram = area_sram(t, times(sms, c->gpu.sm.registers * REGISTER), 2);
-	out->block[AREA_sram] = (struct area_part){ .sram = area_sram(t, times(sms, l1), 1),
+	out->block[AREA_matrix].logic = area_logic(t, machine_area_times(sms, tensor_transistors(&c->gpu.common, t)));
+	out->block[AREA_vector].logic = area_logic(t, machine_area_times(sms, lane_transistors(c, t)));
+	out->block[AREA_registers].sram = area_sram(t, machine_area_times(sms, c->gpu.sm.registers * REGISTER), 2);
+	out->block[AREA_sram] = (struct area_part){ .sram = area_sram(t, machine_area_times(sms, l1), 1),
 		                                    .logic = area_logic(t, area_crossing(t, sms * SM_L1_BITS)) };
-	out->block[AREA_control].logic = area_logic(t, times(sms, control));
+	out->block[AREA_control].logic = area_logic(t, machine_area_times(sms, control));
 }
 
 /* --- the die ------------------------------------------------------------------------------------------------------- */
@@ -199,8 +205,9 @@ static void gpu(const struct machine_cfg *c, const struct tech *t, struct area *
 static void repeat(struct area *a, uint64_t n)
 {
 	for (int b = 0; b < AREA_COUNT; b++)
-		a->block[b] = (struct area_part){ times(a->block[b].logic, n), times(a->block[b].sram, n),
-			                          times(a->block[b].phy, n) };
+		a->block[b] = (struct area_part){ machine_area_times(a->block[b].logic, n),
+			                          machine_area_times(a->block[b].sram, n),
+			                          machine_area_times(a->block[b].phy, n) };
 }
 
 void machine_area(const struct machine_cfg *c, const struct tech *t, struct area *out)

@@ -94,7 +94,8 @@ static int check_sparsity(const struct machine_cfg *m, struct err *e)
 }
 
 /* A die's area takes no run: it is known as soon as the machine is. */
-static int measure(struct machine_cfg *m, const struct source *from, struct machine_techs **techs, struct err *e)
+static int machine_conf_measure(struct machine_cfg *m, const struct source *from, struct machine_techs **techs,
+                                struct err *e)
 {
 	const struct tech *t;
 	struct area a;
@@ -108,7 +109,7 @@ static int measure(struct machine_cfg *m, const struct source *from, struct mach
 	return 0;
 }
 
-static int check(struct machine_conf *c, struct machine_techs **techs, struct err *e)
+static int machine_conf_check(struct machine_conf *c, struct machine_techs **techs, struct err *e)
 {
 	struct machine_cfg *m = &c->cfg;
 
@@ -118,7 +119,7 @@ static int check(struct machine_conf *c, struct machine_techs **techs, struct er
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
 	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 ||
-	    measure(m, c->source, techs, e) < 0 || machine_power_fill(m, NULL, c->source, techs, e) < 0)
+	    machine_conf_measure(m, c->source, techs, e) < 0 || machine_power_fill(m, NULL, c->source, techs, e) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -179,7 +180,7 @@ static int conf_finish(struct machine_conf *c, const char *const *sets, int n_se
 {
 	if (assign(c, sets, n_sets, e) < 0)
 		return -1;
-	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, techs, e);
+	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : machine_conf_check(c, techs, e);
 }
 
 static struct machine_conf *conf_read(const struct source *from, struct yaml *y, const char *name,

@@ -12,7 +12,7 @@ static uint64_t rate_power(uint64_t a_second, uint64_t fj)
 	return energy_events(a_second / 1000000, fj, 1000);
 }
 
-static uint64_t product(uint64_t a, uint64_t b)
+static uint64_t machine_peak_product(uint64_t a, uint64_t b)
 {
 	return energy_events(a, b, ENERGY_ONE);
 }
@@ -48,7 +48,8 @@ static uint64_t npu_units(const struct machine_cfg *c, const struct tech *t)
 		const struct unit_ops *u = unit_table[i];
 		const struct unit_env env = machine_unit(c, (enum unit)i);
 		const uint64_t macs = c->unit[i].units && u->peak ? u->peak(&env, DT_BF16, DT_BF16) : 0,
-			       uw = rate_power(product(macs, c->clock * 1000), (u->last_resort ? wide : mac) + passed);
+			       uw = rate_power(machine_peak_product(macs, c->clock * 1000),
+		                               (u->last_resort ? wide : mac) + passed);
 
 		most = uw > most ? uw : most;
 	}
@@ -65,8 +66,9 @@ static uint64_t gpu_units(const struct machine_cfg *c, const struct tech *t)
 	const struct gpu_common_cfg *g = &c->gpu.common;
 	const uint64_t byte = tech_sram_byte(t, BANK), hz = c->clock * 1000,
 		       lanes = round_up(g->flop_fp32 / 2, 32), /* what is reached is a little less */
-		fma = rate_power(product(c->cores * lanes, hz), tech_mac(t, DT_FP32, DT_FP32) + FMA_BYTES * byte),
-		       tensor = rate_power(product(c->cores * (uint64_t)(g->flop_bf16 / 2), hz),
+		fma = rate_power(machine_peak_product(c->cores * lanes, hz),
+	                         tech_mac(t, DT_FP32, DT_FP32) + FMA_BYTES * byte),
+		       tensor = rate_power(machine_peak_product(c->cores * (uint64_t)(g->flop_bf16 / 2), hz),
 	                                   tech_mac(t, DT_BF16, DT_BF16) + TENSOR_BYTES_10 * byte / 10);
 
 	return fma > tensor ? fma : tensor;
@@ -102,9 +104,9 @@ void machine_peak(const struct machine_cfg *c, const struct tech *t, const struc
 	const uint64_t n = c->die.machines;
 
 	out->leakage = leakage(t, a);
-	out->units = product(n, machine_runs(c) == MACHINE_LAUNCHES ? gpu_units(c, t) : npu_units(c, t));
-	out->caches = product(n, caches(c, t, a));
-	out->dram = product(n, dram(c, t));
+	out->units = machine_peak_product(n, machine_runs(c) == MACHINE_LAUNCHES ? gpu_units(c, t) : npu_units(c, t));
+	out->caches = machine_peak_product(n, caches(c, t, a));
+	out->dram = machine_peak_product(n, dram(c, t));
 }
 
 uint64_t machine_peak_sum(const struct machine_peak *p)

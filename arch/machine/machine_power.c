@@ -27,7 +27,7 @@ struct filling {
 };
 
 /* Of blocks that are there, whatever is used of them; of dies with several machines this one's part. */
-static void measure(struct filling *f)
+static void machine_power_measure(struct filling *f)
 {
 	const uint64_t machines = f->c->die.machines ? f->c->die.machines : 1;
 	struct area_part all = { 0, 0, 0 };
@@ -329,7 +329,7 @@ int machine_power_fill(struct machine_cfg *c, struct cfg *raw, const struct sour
 	c->power.known = f.t && (dram_bit(&f) || c->power.given.dram_read);
 	if (!c->power.known)
 		return check_choice(c, e);
-	measure(&f);
+	machine_power_measure(&f);
 	keep_points(&f);
 	return fill_macs(&f) < 0 || fill_steps(&f) < 0 || fill_arrays(&f) < 0 || fill_network(&f) < 0 ||
 	                       fill_dram(&f) < 0 || fill_chip(&f) < 0 || fill_rest(&f) < 0

@@ -37,7 +37,7 @@ static void book(struct bw_server *l, struct bw_server_job *less, uint8_t urgenc
 }
 
 /* The place in the line behind all that is as urgent. */
-static struct bw_server_job **behind(struct bw_server *l, uint8_t urgency)
+static struct bw_server_job **bw_server_behind(struct bw_server *l, uint8_t urgency)
 {
 	struct bw_server_job **at = &l->first;
 
@@ -75,7 +75,7 @@ static ps_t used_since(struct bw_server *l, ps_t first, ps_t span)
 ps_t bw_server_put(struct bw_server *l, struct bw_server_job *r, const struct mem_req *rq, ps_t first, ps_t span)
 {
 	const uint8_t urgency = mem_urgency(rq);
-	struct bw_server_job **at = behind(l, urgency);
+	struct bw_server_job **at = bw_server_behind(l, urgency);
 	const ps_t now = evq_now(l->q);
 	ps_t begin = ps_max(first, now), rest, end;
 
@@ -113,6 +113,6 @@ ps_t bw_server_pass(struct bw_server *l, uint8_t urgency, ps_t at, ps_t span)
 	const ps_t begin = when(l, urgency, at);
 
 	was_idle(l, evq_now(l->q));
-	book(l, *behind(l, urgency), urgency, begin, span);
+	book(l, *bw_server_behind(l, urgency), urgency, begin, span);
 	return begin + span;
 }

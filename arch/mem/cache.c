@@ -13,7 +13,7 @@
 #define POSTS  32  /* write-back requests kept when the level below refuses */
 #define WRITES 64  /* requests of a write-through cache that pass writes on */
 
-static bool room(const struct comp *c)
+static bool cache_room(const struct comp *c)
 {
 	const struct cache *l = (const struct cache *)c;
 
@@ -107,7 +107,7 @@ static void go_on(struct cache *l)
 {
 	if (l->parked)
 		cache_walk(l, l->parked);
-	memq_wait_wake(&l->wait, &l->comp, room);
+	memq_wait_wake(&l->wait, &l->comp, cache_room);
 }
 
 void cache_reply(struct comp *c, struct mem_req *r)
@@ -155,7 +155,7 @@ static void freed(struct comp *c, const struct mem_req *r, ps_t from, ps_t to)
 		tell(l, r, from, to);
 	if (!l->k.private)
 		watch_level(c->env.watch, WATCH_L2, evq_now(c->env.q), memslots_held(l->slots));
-	memq_wait_wake(&l->wait, c, room);
+	memq_wait_wake(&l->wait, c, cache_room);
 }
 
 void cache_explain(const struct comp *c, struct str *out)
@@ -252,7 +252,7 @@ void cache_free(struct comp *c)
 	free(l);
 }
 
-static int register_stats(struct cache *l, struct err *e)
+static int cache_register_stats(struct cache *l, struct err *e)
 {
 	bool through = l->k.private, back = !through, parts = l->k.partitions > 1;
 	const char *hits = back ? "bytes found here, reads and writes" : "bytes found here by reads";
@@ -384,7 +384,7 @@ struct comp *cache_new(const struct comp_env *env, const struct comp_ops *ops, c
 	if (make_tags(l, e) < 0 || !(l->slots = memslots_new(&l->comp, k->mshrs + HITS, k->latency, freed, e)) ||
 	    !(l->down = memq_new(&l->comp, env->below, k->mshrs + 1 + (k->private ? WRITES : 0), k->private ? 0 : POSTS,
 	                         e)) ||
-	    register_stats(l, e) < 0) {
+	    cache_register_stats(l, e) < 0) {
 		err_add(e, "making '%s'", k->name);
 		cache_free(&l->comp);
 		return NULL;

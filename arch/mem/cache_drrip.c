@@ -14,7 +14,7 @@
 enum part { STATIC, BIMODAL, FOLLOWS };
 
 /* Leaders lie on a diagonal: tiles that start every 32 sets must not meet the same kind of leader each time. */
-static enum part part_of(uint64_t set)
+static enum part cache_drrip_part_of(uint64_t set)
 {
 	uint64_t n = (set + set / PERIOD) % PERIOD;
 
@@ -24,7 +24,7 @@ static enum part part_of(uint64_t set)
 static uint32_t replace(uint8_t *state, uint32_t ways, struct cache_use *u)
 {
 	uint32_t way = cache_rrip_victim(state, ways);
-	enum part part = part_of(u->set);
+	enum part part = cache_drrip_part_of(u->set);
 
 	if (part == STATIC)
 		u->duel = u->duel + u->weight < DUEL_MAX ? u->duel + u->weight : DUEL_MAX;

@@ -29,7 +29,7 @@ static uint32_t replace(uint8_t *state, uint32_t ways, struct cache_use *u)
 	return cache_lru_turn(state, ways);
 }
 
-static void drop(uint8_t *state, uint32_t ways, uint32_t way)
+static void cache_lru_drop(uint8_t *state, uint32_t ways, uint32_t way)
 {
 	uint8_t *first = state + 2 * ways;
 
@@ -41,7 +41,7 @@ static void drop(uint8_t *state, uint32_t ways, uint32_t way)
 		cache_lru_to_seam(state, ways, way);
 }
 
-const struct cache_policy_ops cache_lru = { "lru", state_bytes, init, hit, replace, drop };
+const struct cache_policy_ops cache_lru = { "lru", state_bytes, init, hit, replace, cache_lru_drop };
 
 double cache_lost(double between, double capacity, uint32_t ways)
 {

@@ -70,7 +70,7 @@ static bool more_asks(struct cache *l, struct memslot *s)
 	return true;
 }
 
-static void add(const struct cache *l, struct memq_sub *s, uint64_t chunk, uint64_t mask)
+static void cache_walk_add(const struct cache *l, struct memq_sub *s, uint64_t chunk, uint64_t mask)
 {
 	memq_add_mask(s, (chunk * l->per_chunk) << l->shift, l->shift, mask);
 }
@@ -88,7 +88,7 @@ static void clean_around(struct cache *l, uint64_t chunk)
 			continue;
 		l->writeback_bytes += cache_bytes(l, c->dirty);
 		l->dirty_bytes -= cache_bytes(l, c->dirty);
-		add(l, l->post, at, c->dirty);
+		cache_walk_add(l, l->post, at, c->dirty);
 		c->dirty = 0;
 	}
 }
@@ -114,7 +114,7 @@ static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64
 	if (old.dirty) {
 		l->writeback_bytes += cache_bytes(l, old.dirty);
 		l->dirty_bytes -= cache_bytes(l, old.dirty);
-		add(l, l->post, chunk, old.dirty);
+		cache_walk_add(l, l->post, chunk, old.dirty);
 		clean_around(l, chunk);
 	}
 }
@@ -213,7 +213,7 @@ static void clean_old(struct cache *l, const struct memslot *s)
 				post->rq.cls = MEM_ACTIVATION;
 			}
 			bytes += cache_bytes(l, c->dirty);
-			add(l, post, a.chunk, c->dirty);
+			cache_walk_add(l, post, a.chunk, c->dirty);
 			c->dirty = 0;
 		}
 		l->aged_first = (l->aged_first + 1) % l->aged_room;
@@ -247,7 +247,7 @@ static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk
 		l->bypassed_bytes += bytes;
 	}
 	if (!write) {
-		add(l, s->ask, chunk, mask);
+		cache_walk_add(l, s->ask, chunk, mask);
 		l->fill_bytes += bytes;
 		if (!s->fill)
 			memslots_fill(l->slots, s);
@@ -300,7 +300,7 @@ static inline bool touch(struct cache *l, struct cache_tags *home, struct memslo
 }
 
 /* Sectors leave; returns how many bytes were there. */
-static uint64_t drop(struct cache *l, struct cache_tags *t, struct cache_place p, uint64_t mask)
+static uint64_t cache_walk_drop(struct cache *l, struct cache_tags *t, struct cache_place p, uint64_t mask)
 {
 	struct cache_chunk *c = cache_tags_peek(t, p);
 	uint64_t bytes = c ? cache_bytes(l, c->valid & mask) : 0;
@@ -311,8 +311,8 @@ static uint64_t drop(struct cache *l, struct cache_tags *t, struct cache_place p
 }
 
 /* The copy near the reader of sectors that home has just been asked for. */
-static void copy(struct cache *l, struct memslot *s, uint32_t near, struct cache_chunk *c, uint64_t chunk,
-                 uint64_t mask)
+static void cache_walk_copy(struct cache *l, struct memslot *s, uint32_t near, struct cache_chunk *c, uint64_t chunk,
+                            uint64_t mask)
 {
 	uint32_t home = home_of(l, chunk);
 	const struct cache_chunk *from = cache_tags_peek(l->tags[home], cache_tags_place(l->tags[home], chunk));
@@ -342,7 +342,8 @@ static bool touch_parts(struct cache *l, struct memslot *s, uint64_t chunk, uint
 			return false;
 		for (uint32_t i = 0; i < l->k.partitions; i++)
 			if (i != home)
-				l->copy_bytes -= drop(l, l->tags[i], cache_tags_place(l->tags[i], chunk), mask);
+				l->copy_bytes -=
+					cache_walk_drop(l, l->tags[i], cache_tags_place(l->tags[i], chunk), mask);
 	} else if (near != home) {
 		p = cache_tags_place(l->tags[near], chunk);
 		c = cache_tags_hit(l->tags[near], &p, mask);
@@ -359,7 +360,7 @@ static bool touch_parts(struct cache *l, struct memslot *s, uint64_t chunk, uint
 				c->fill = 0;
 		}
 		if (here != mask)
-			copy(l, s, near, c, chunk, mask & ~here);
+			cache_walk_copy(l, s, near, c, chunk, mask & ~here);
 	} else {
 		return touch(l, l->tags[home], s, &at, chunk, mask);
 	}
@@ -377,9 +378,9 @@ static bool write_through(struct cache *l, struct memslot *s, struct cache_place
 
 	if (!has_room(l, s->ask) && !more_asks(l, s))
 		return false;
-	bytes = drop(l, l->tags[0], *p, mask);
+	bytes = cache_walk_drop(l, l->tags[0], *p, mask);
 	if (l->victim)
-		bytes += drop(l, l->victim, cache_tags_place(l->victim, chunk), mask);
+		bytes += cache_walk_drop(l, l->victim, cache_tags_place(l->victim, chunk), mask);
 	l->dropped_bytes += bytes;
 	l->resident_bytes -= bytes;
 	return true;

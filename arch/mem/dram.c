@@ -65,7 +65,7 @@ struct dram {
 	uint64_t in_air;       /* handed out before the last pass was over, and not through the pins by then */
 };
 
-static bool room(const struct comp *c)
+static bool dram_room(const struct comp *c)
 {
 	return ((const struct dram *)c)->spare != NULL;
 }
@@ -94,7 +94,7 @@ static void finished(void *owner, struct ev *ev)
 	}
 	watch_level(d->comp.env.watch, WATCH_DRAM, ev->when, d->held);
 	count_refreshes(d);
-	memq_wait_wake(&d->wait, &d->comp, room);
+	memq_wait_wake(&d->wait, &d->comp, dram_room);
 	if (r)
 		r->from->ops->reply(r->from, r);
 }
@@ -255,7 +255,7 @@ static void put_run(struct entry *x, struct mem_run r)
 }
 
 /* Whether a posted request fits beside the one that came last: then it is there. */
-static bool join(struct dram *d, const struct mem_req *r, ps_t door)
+static bool dram_join(struct dram *d, const struct mem_req *r, ps_t door)
 {
 	struct entry *x = d->last;
 
@@ -268,7 +268,7 @@ static bool join(struct dram *d, const struct mem_req *r, ps_t door)
 	return true;
 }
 
-static bool take(struct comp *c, struct mem_req *r)
+static bool dram_own_take(struct comp *c, struct mem_req *r)
 {
 	struct dram *d = (struct dram *)c;
 	ps_t now = evq_now(d->comp.env.q);
@@ -282,7 +282,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	}
 	assert(!r->posted || r->n_runs <= MEMQ_RUNS);
 	d->posted_bytes += r->posted ? r->bytes : 0;
-	if (r->posted && join(d, r, ps_max(now, r->not_before))) {
+	if (r->posted && dram_join(d, r, ps_max(now, r->not_before))) {
 		d->write_requests++;
 		return true;
 	}
@@ -352,7 +352,7 @@ static void pass_over(struct comp *c)
 	d->posted_bytes += d->in_air;
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void dram_explain(const struct comp *c, struct str *out)
 {
 	const struct dram *d = (const struct dram *)c;
 
@@ -362,7 +362,7 @@ static void explain(const struct comp *c, struct str *out)
 	str_addf(out, ", %u refused senders waiting", d->wait.n);
 }
 
-static void reset(struct comp *c)
+static void dram_reset(struct comp *c)
 {
 	struct dram *d = (struct dram *)c;
 
@@ -387,7 +387,7 @@ static void reset(struct comp *c)
 	dram_tile_reset(d->tile);
 }
 
-static void release(struct comp *c)
+static void dram_release(struct comp *c)
 {
 	struct dram *d = (struct dram *)c;
 
@@ -398,7 +398,7 @@ static void release(struct comp *c)
 	free(d);
 }
 
-static int register_stats(struct dram *d, struct err *e)
+static int dram_register_stats(struct dram *d, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &d->read_bytes },
@@ -423,7 +423,7 @@ static int register_stats(struct dram *d, struct err *e)
 	return stat_add_all(d->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
-static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+static struct comp *dram_make(const struct comp_env *env, const void *cfg, struct err *e)
 {
 	const struct dram_cfg *k = cfg;
 	struct dram *d = calloc(1, sizeof *d);
@@ -444,24 +444,24 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		goto nomem;
 	for (uint32_t i = 0; i < k->queue; i++)
 		ev_init(&d->entries[i].ev, EV_REPLY, finished, d);
-	if (!(d->tile = dram_tile_new(&d->t, e)) || register_stats(d, e) < 0)
+	if (!(d->tile = dram_tile_new(&d->t, e)) || dram_register_stats(d, e) < 0)
 		goto fail;
-	reset(&d->comp);
+	dram_reset(&d->comp);
 	return &d->comp;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for 'dram'");
 fail:
-	release((struct comp *)d);
+	dram_release((struct comp *)d);
 	return NULL;
 }
 
 const struct comp_ops dram_ops = {
 	.kind = "dram",
-	.make = make,
-	.free = release,
-	.send = take,
-	.explain = explain,
+	.make = dram_make,
+	.free = dram_release,
+	.send = dram_own_take,
+	.explain = dram_explain,
 	.idle = idle,
 	.pass_over = pass_over,
-	.reset = reset,
+	.reset = dram_reset,
 };

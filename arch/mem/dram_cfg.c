@@ -294,7 +294,7 @@ uint64_t dram_burst_bytes(const struct dram_cfg *c)
 	return (uint64_t)c->width_bits * c->burst_length / 8;
 }
 
-static ps_t scaled(const struct dram_cfg *c, ps_t t)
+static ps_t dram_cfg_scaled(const struct dram_cfg *c, ps_t t)
 {
 	return (t * c->latency_scale + PPM / 2) / PPM;
 }
@@ -323,11 +323,11 @@ struct dram_timing dram_timing(const struct dram_cfg *c)
 		.write_reach = div_up(c->write_queue, c->pseudo_channels),
 		.write_batch = write_batch(c),
 		.hashed = c->map == DRAM_MAP_HASHED,
-		.t_cl = scaled(c, c->t_cl),
+		.t_cl = dram_cfg_scaled(c, c->t_cl),
 		.t_cwl = c->t_cwl,
-		.t_rcd = scaled(c, c->t_rcd),
-		.t_rcd_wr = scaled(c, c->t_rcd_wr),
-		.t_rp = scaled(c, c->t_rp),
+		.t_rcd = dram_cfg_scaled(c, c->t_rcd),
+		.t_rcd_wr = dram_cfg_scaled(c, c->t_rcd_wr),
+		.t_rp = dram_cfg_scaled(c, c->t_rp),
 		.t_ccd_s = c->t_ccd_s,
 		.t_ccd_l = c->t_ccd_l,
 		.t_ccd_bank = c->bank_groups == 1 ? c->t_ccd_bank : 0,
@@ -337,7 +337,7 @@ struct dram_timing dram_timing(const struct dram_cfg *c)
 		.t_rtw = c->t_rtw,
 		.t_refi = c->refresh == DRAM_REFRESH_ALL ? c->t_refi : 0,
 		.t_refi_bank = c->refresh == DRAM_REFRESH_BANK ? c->t_refi : 0,
-		.t_controller = scaled(c, c->t_controller),
+		.t_controller = dram_cfg_scaled(c, c->t_controller),
 	};
 
 	t.t_rc = ps_max(c->t_rc, c->t_ras + t.t_rp);

@@ -26,7 +26,7 @@ struct look {
 #define KEY_BITS 14 /* of a candidate's place; above them its age */
 
 /* `place` is that of the first. Masks instead of conditions: compilers make branches of those. */
-static inline void look(struct look *l, const struct cand *x, uint32_t n, uint64_t place, tick_t now)
+static inline void dram_cmd_pick_look(struct look *l, const struct cand *x, uint32_t n, uint64_t place, tick_t now)
 {
 	struct look k = *l;
 
@@ -90,7 +90,7 @@ static bool choose_refresh(struct channel *c, tick_t now, bool closes, struct ch
 
 static inline bool choose_active(struct channel *c, tick_t now, struct look *l, struct choice *x, tick_t *next)
 {
-	look(l, c->active, c->n_active, 0, now);
+	dram_cmd_pick_look(l, c->active, c->n_active, 0, now);
 	if (!l->ready)
 		return false;
 	l->ready += c->n_cand[READS][CAND_COLUMN] + c->n_cand[WRITES][CAND_COLUMN];
@@ -109,14 +109,14 @@ static inline void look_opens(struct channel *c, struct look *l, int q, tick_t n
 	if (gate > now)
 		l->next = sooner(l->next, dram_whole_clock(c, gate));
 	else
-		look(l, c->cand[q][CAND_OPEN], c->n_cand[q][CAND_OPEN], 0, now);
+		dram_cmd_pick_look(l, c->cand[q][CAND_OPEN], c->n_cand[q][CAND_OPEN], 0, now);
 }
 
 static inline void look_rows(struct channel *c, struct look *l, int q, tick_t now, tick_t opens)
 {
 	if (c->n_cand[q][CAND_OPEN] && c->opening == NO_ENT)
 		look_opens(c, l, q, now, opens);
-	look(l, c->cand[q][CAND_CLOSE], c->n_cand[q][CAND_CLOSE], c->n_banks, now);
+	dram_cmd_pick_look(l, c->cand[q][CAND_CLOSE], c->n_cand[q][CAND_CLOSE], c->n_banks, now);
 }
 
 bool dram_choose_column(struct channel *c, tick_t now, struct choice *x, tick_t *next)
@@ -127,7 +127,7 @@ bool dram_choose_column(struct channel *c, tick_t now, struct choice *x, tick_t 
 	if (c->n_active && choose_active(c, now, &l, x, next))
 		return true;
 	if (!c->n_refresh || c->t->refresh == DRAM_REFRESH_BANK)
-		look(&l, c->cand[q][CAND_COLUMN], c->n_cand[q][CAND_COLUMN], 0, now);
+		dram_cmd_pick_look(&l, c->cand[q][CAND_COLUMN], c->n_cand[q][CAND_COLUMN], 0, now);
 	return chosen(&l, c->cand[q][CAND_COLUMN], false, now, x, next);
 }
 
@@ -164,6 +164,6 @@ bool dram_choose_any(struct channel *c, tick_t now, struct choice *x, tick_t *ne
 		l.next = *next;
 	}
 	look_rows(c, &l, q, now, 0);
-	look(&l, c->cand[q][CAND_COLUMN], c->n_cand[q][CAND_COLUMN], 2 * (uint64_t)c->n_banks, now);
+	dram_cmd_pick_look(&l, c->cand[q][CAND_COLUMN], c->n_cand[q][CAND_COLUMN], 2 * (uint64_t)c->n_banks, now);
 	return chosen(&l, c->cand[q][0], false, now, x, next);
 }

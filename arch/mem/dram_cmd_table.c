@@ -52,7 +52,7 @@ static void columns(struct dram_cmd_table *t, const struct dram_cfg *c)
 }
 
 /* Longer commands: the time between two counts from their first ticks. */
-static void rows(struct dram_cmd_table *t, const struct dram_cfg *c)
+static void dram_cmd_table_rows(struct dram_cmd_table *t, const struct dram_cfg *c)
 {
 	const int act = (int)c->act_ticks - 1, col = (int)c->column_ticks - 1;
 	const struct dram_timing s = dram_timing(c);
@@ -79,7 +79,7 @@ static void rows(struct dram_cmd_table *t, const struct dram_cfg *c)
 	t->rp_ref = rp;
 }
 
-static int check(const struct dram_cfg *c, struct err *e)
+static int dram_cmd_table_check(const struct dram_cfg *c, struct err *e)
 {
 	if (dram_is_fixed(c))
 		return err_set(e, ERR_CONFIG, "DRAM of kind 'fixed' has no commands");
@@ -96,7 +96,7 @@ static int check(const struct dram_cfg *c, struct err *e)
 int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct err *e)
 {
 	memset(t, 0, sizeof *t);
-	if (check(c, e) < 0)
+	if (dram_cmd_table_check(c, e) < 0)
 		return -1;
 	t->channels = c->channels;
 	t->pcs = c->pseudo_channels;
@@ -122,7 +122,7 @@ int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct er
 	t->read_latency = ticks(c, dram_timing(c).t_cl) + t->burst;
 	t->write_latency = ticks(c, c->t_cwl) + t->burst;
 	columns(t, c);
-	rows(t, c);
+	dram_cmd_table_rows(t, c);
 	t->read_queue = c->read_queue;
 	t->write_queue = c->write_queue;
 	/* More than `high` waiting starts draining, fewer than `low` ends it. */

@@ -31,7 +31,7 @@ struct dram_fixed {
 	ps_t posted_ps;
 };
 
-static bool room(const struct comp *c)
+static bool dram_fixed_room(const struct comp *c)
 {
 	return ((const struct dram_fixed *)c)->spare != NULL;
 }
@@ -50,14 +50,14 @@ static void finished(void *owner, struct ev *ev)
 	d->spare = x;
 	d->held--;
 	watch_level(d->comp.env.watch, WATCH_DRAM, ev->when, d->held);
-	memq_wait_wake(&d->wait, &d->comp, room);
+	memq_wait_wake(&d->wait, &d->comp, dram_fixed_room);
 	if (r) {
 		r->t_dram_done = ev->when;
 		r->from->ops->reply(r->from, r);
 	}
 }
 
-static bool take(struct comp *c, struct mem_req *r)
+static bool dram_fixed_take(struct comp *c, struct mem_req *r)
 {
 	struct dram_fixed *d = (struct dram_fixed *)c;
 	const ps_t door = ps_max(evq_now(d->comp.env.q), r->not_before), span = clock_transfer(r->bytes, d->bandwidth);
@@ -114,14 +114,14 @@ static void pass_over(struct comp *c)
 	d->busy_ps -= d->posted_ps;
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void dram_fixed_explain(const struct comp *c, struct str *out)
 {
 	const struct dram_fixed *d = (const struct dram_fixed *)c;
 
 	str_addf(out, "dram: %u of %u requests held, %u refused senders waiting", d->held, d->queue, d->wait.n);
 }
 
-static void reset(struct comp *c)
+static void dram_fixed_reset(struct comp *c)
 {
 	struct dram_fixed *d = (struct dram_fixed *)c;
 
@@ -138,7 +138,7 @@ static void reset(struct comp *c)
 	memq_wait_reset(&d->wait);
 }
 
-static void release(struct comp *c)
+static void dram_fixed_release(struct comp *c)
 {
 	struct dram_fixed *d = (struct dram_fixed *)c;
 
@@ -148,7 +148,7 @@ static void release(struct comp *c)
 	free(d);
 }
 
-static int register_stats(struct dram_fixed *d, struct err *e)
+static int dram_fixed_register_stats(struct dram_fixed *d, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &d->read_bytes },
@@ -163,7 +163,7 @@ static int register_stats(struct dram_fixed *d, struct err *e)
 	return stat_add_all(d->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
-static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+static struct comp *dram_fixed_make(const struct comp_env *env, const void *cfg, struct err *e)
 {
 	const struct dram_cfg *k = cfg;
 	struct dram_fixed *d = calloc(1, sizeof *d);
@@ -179,23 +179,23 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		goto nomem;
 	for (uint32_t i = 0; i < k->queue; i++)
 		ev_init(&d->entries[i].ride.ev, EV_REPLY, finished, d);
-	if (register_stats(d, e) < 0)
+	if (dram_fixed_register_stats(d, e) < 0)
 		goto fail;
-	reset(&d->comp);
+	dram_fixed_reset(&d->comp);
 	return &d->comp;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for 'dram'");
 fail:
-	release((struct comp *)d);
+	dram_fixed_release((struct comp *)d);
 	return NULL;
 }
 
 const struct comp_ops dram_fixed_ops = {
 	.kind = "dram_fixed",
-	.make = make,
-	.free = release,
-	.send = take,
-	.explain = explain,
+	.make = dram_fixed_make,
+	.free = dram_fixed_release,
+	.send = dram_fixed_take,
+	.explain = dram_fixed_explain,
 	.pass_over = pass_over,
-	.reset = reset,
+	.reset = dram_fixed_reset,
 };

@@ -15,7 +15,7 @@ static const struct {
 	{ "MOP4CLXOR", "RoCoBaBgRaPcCo2Ch^" },
 };
 
-static bool same(const char *a, const char *b)
+static bool dram_map_same(const char *a, const char *b)
 {
 	while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
 		a++;
@@ -147,7 +147,7 @@ int dram_map_parse(struct dram_fieldmap *m, const char *text, const struct dram_
 	memset(m, 0, sizeof *m);
 	m->divide = 1;
 	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-		if (same(text, named[i].name))
+		if (dram_map_same(text, named[i].name))
 			text = named[i].fields;
 	if (size_bits(m, size, e) < 0 || read_tokens(text, t, &n, &m->turned, e) < 0 ||
 	    share_bits(text, m, t, n, e) < 0)

@@ -58,7 +58,7 @@ struct kv {
 	uint64_t dirty_bytes, requests, refusals, busy_ps;
 };
 
-static bool room(const struct comp *c)
+static bool kv_room(const struct comp *c)
 {
 	const struct kv *k = (const struct kv *)c;
 
@@ -66,7 +66,7 @@ static bool room(const struct comp *c)
 }
 
 /* Where the number stands in the table, or the empty place where it belongs. */
-static uint64_t place_of(const struct kv *k, uint64_t number)
+static uint64_t kv_place_of(const struct kv *k, uint64_t number)
 {
 	uint64_t i = hash_mix(number) & k->table_mask;
 
@@ -78,22 +78,22 @@ static uint64_t place_of(const struct kv *k, uint64_t number)
 /* NULL: it is not here. */
 static struct chunk *look_up(const struct kv *k, uint64_t number)
 {
-	uint32_t at = k->table[place_of(k, number)];
+	uint32_t at = k->table[kv_place_of(k, number)];
 
 	return at ? &k->chunk[at - 1] : NULL;
 }
 
 /* Twice the places. All that it may ever have were set aside at first. */
-static void grow(struct kv *k)
+static void kv_grow(struct kv *k)
 {
 	for (uint64_t i = 0; i <= k->table_mask; i++)
 		k->table[i] = 0;
 	k->table_mask = 2 * k->table_mask + 1;
 	for (uint64_t i = 0; i < k->chunks; i++)
-		k->table[place_of(k, k->chunk[i].number)] = (uint32_t)i + 1;
+		k->table[kv_place_of(k, k->chunk[i].number)] = (uint32_t)i + 1;
 }
 
-static uint64_t bytes_of(uint32_t mask)
+static uint64_t kv_bytes_of(uint32_t mask)
 {
 	return (uint64_t)__builtin_popcount(mask) * KV_LINE;
 }
@@ -142,11 +142,11 @@ static struct chunk *take_in(struct kv *k, uint64_t number)
 
 	assert(k->chunks < k->chunks_max); /* I1 */
 	if (2 * k->chunks > k->table_mask && k->table_mask + 1 < k->table_max)
-		grow(k);
+		kv_grow(k);
 	*c = (struct chunk){ .number = number };
 	k->lowest = k->chunks && k->lowest < number ? k->lowest : number;
 	k->highest = k->chunks && k->highest > number ? k->highest : number;
-	k->table[place_of(k, number)] = (uint32_t)++k->chunks;
+	k->table[kv_place_of(k, number)] = (uint32_t)++k->chunks;
 	return c;
 }
 
@@ -168,14 +168,14 @@ static bool read_chunk(struct kv *k, struct memslot *s, uint64_t number, uint32_
 			memslots_fill(k->slots, s);
 			c->fill = s->fill;
 			c->valid |= missing;
-			k->fill_bytes += bytes_of(missing);
-			k->resident_bytes += bytes_of(missing);
+			k->fill_bytes += kv_bytes_of(missing);
+			k->resident_bytes += kv_bytes_of(missing);
 		} else {
-			k->spill_read_bytes += bytes_of(missing);
+			k->spill_read_bytes += kv_bytes_of(missing);
 		}
 	}
-	k->hit_bytes += bytes_of(here);
-	s->rq->hit_bytes += bytes_of(here);
+	k->hit_bytes += kv_bytes_of(here);
+	s->rq->hit_bytes += kv_bytes_of(here);
 	return true;
 }
 
@@ -187,17 +187,17 @@ static bool write_chunk(struct kv *k, struct memslot *s, uint64_t number, uint32
 		if (!ask_room(k, s, false))
 			return false;
 		add_lines(s->ask, number, mask);
-		k->spill_write_bytes += bytes_of(mask);
+		k->spill_write_bytes += kv_bytes_of(mask);
 		return true;
 	}
 	if (!c)
 		c = take_in(k, number);
-	k->resident_bytes += bytes_of(mask & ~c->valid);
-	k->dirty_bytes += bytes_of(mask & ~c->dirty);
+	k->resident_bytes += kv_bytes_of(mask & ~c->valid);
+	k->dirty_bytes += kv_bytes_of(mask & ~c->dirty);
 	c->valid |= mask;
 	c->dirty |= mask;
-	k->hit_bytes += bytes_of(mask);
-	s->rq->hit_bytes += bytes_of(mask);
+	k->hit_bytes += kv_bytes_of(mask);
+	s->rq->hit_bytes += kv_bytes_of(mask);
 	return true;
 }
 
@@ -254,7 +254,7 @@ static void walk(struct kv *k, struct memslot *s)
 	memslots_walked(k->slots, s);
 }
 
-static bool take(struct comp *c, struct mem_req *r)
+static bool kv_take(struct comp *c, struct mem_req *r)
 {
 	struct kv *k = (struct kv *)c;
 	struct memslot *s;
@@ -262,7 +262,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	ps_t span;
 
 	assert(r->cls == MEM_KV);
-	if (!memq_wait_turn(&k->wait, r->from) || !room(c)) {
+	if (!memq_wait_turn(&k->wait, r->from) || !kv_room(c)) {
 		memq_wait_add(&k->wait, r->from); /* I3 */
 		k->refusals++;
 		return false;
@@ -287,10 +287,10 @@ static void go_on(struct kv *k)
 {
 	if (k->parked)
 		walk(k, k->parked);
-	memq_wait_wake(&k->wait, &k->comp, room);
+	memq_wait_wake(&k->wait, &k->comp, kv_room);
 }
 
-static void reply(struct comp *c, struct mem_req *r)
+static void kv_reply(struct comp *c, struct mem_req *r)
 {
 	struct kv *k = (struct kv *)c;
 	struct memq_sub *s = (struct memq_sub *)r; /* rq is its first member */
@@ -300,7 +300,7 @@ static void reply(struct comp *c, struct mem_req *r)
 	go_on(k);
 }
 
-static void retry(struct comp *c, struct comp *below)
+static void kv_retry(struct comp *c, struct comp *below)
 {
 	struct kv *k = (struct kv *)c;
 
@@ -326,10 +326,10 @@ static void freed(struct comp *c, const struct mem_req *r, ps_t from, ps_t to)
 
 	if (c->env.watch)
 		tell(k, r, from, to);
-	memq_wait_wake(&k->wait, c, room);
+	memq_wait_wake(&k->wait, c, kv_room);
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void kv_explain(const struct comp *c, struct str *out)
 {
 	const struct kv *k = (const struct kv *)c;
 
@@ -357,7 +357,7 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 	return found;
 }
 
-static void reset(struct comp *c)
+static void kv_reset(struct comp *c)
 {
 	struct kv *k = (struct kv *)c;
 
@@ -371,7 +371,7 @@ static void reset(struct comp *c)
 	k->resident_bytes = k->dirty_bytes = 0;
 }
 
-static void release(struct comp *c)
+static void kv_release(struct comp *c)
 {
 	struct kv *k = (struct kv *)c;
 
@@ -384,7 +384,7 @@ static void release(struct comp *c)
 	free(k);
 }
 
-static int register_stats(struct kv *k, struct err *e)
+static int kv_register_stats(struct kv *k, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "kv_buffer.read_bytes", "B", "bytes asked by reads, in whole lines", STAT_COUNT, &k->read_bytes },
@@ -405,7 +405,7 @@ static int register_stats(struct kv *k, struct err *e)
 	return stat_add_all(k->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
-static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+static struct comp *kv_make(const struct comp_env *env, const void *cfg, struct err *e)
 {
 	const struct kv_cfg *g = cfg;
 	struct kv *k = calloc(1, sizeof *k);
@@ -422,27 +422,27 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	    !(k->chunk = pages_new(k->chunks_max, sizeof *k->chunk)))
 		goto nomem;
 	if (!(k->slots = memslots_new(&k->comp, REQUESTS, g->latency, freed, e)) ||
-	    !(k->down = memq_new(&k->comp, env->below, REQUESTS + 1, 0, e)) || register_stats(k, e) < 0) {
+	    !(k->down = memq_new(&k->comp, env->below, REQUESTS + 1, 0, e)) || kv_register_stats(k, e) < 0) {
 		err_add(e, "making 'kv_buffer'");
 		goto fail;
 	}
-	reset(&k->comp);
+	kv_reset(&k->comp);
 	return &k->comp;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for 'kv_buffer'");
 fail:
-	release((struct comp *)k);
+	kv_release((struct comp *)k);
 	return NULL;
 }
 
 const struct comp_ops kv_ops = {
 	.kind = "kv",
-	.make = make,
-	.free = release,
-	.send = take,
-	.reply = reply,
-	.retry = retry,
-	.explain = explain,
+	.make = kv_make,
+	.free = kv_release,
+	.send = kv_take,
+	.reply = kv_reply,
+	.retry = kv_retry,
+	.explain = kv_explain,
 	.resident = resident,
-	.reset = reset,
+	.reset = kv_reset,
 };

@@ -78,7 +78,7 @@ int l1_cfg_check(struct l1_cfg *c, uint32_t cores, struct err *e)
 	return 0;
 }
 
-static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+static struct comp *l1_make(const struct comp_env *env, const void *cfg, struct err *e)
 {
 	const struct l1_cfg *c = cfg;
 	struct cache_cfg k = {
@@ -101,4 +101,4 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	return cache_new(env, &l1_ops, &k, e);
 }
 
-const struct comp_ops l1_ops = { .kind = "l1", .make = make, CACHE_OPS };
+const struct comp_ops l1_ops = { .kind = "l1", .make = l1_make, CACHE_OPS };

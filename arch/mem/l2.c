@@ -114,7 +114,7 @@ uint64_t l2_bandwidth(const struct l2_cfg *c, uint64_t clock_khz)
 	return c->banks * c->bank_width * clock_khz * 1000;
 }
 
-static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+static struct comp *l2_make(const struct comp_env *env, const void *cfg, struct err *e)
 {
 	const struct l2_cfg *c = cfg;
 	struct cache_cfg k = {
@@ -142,4 +142,4 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	return cache_new(env, &l2_ops, &k, e);
 }
 
-const struct comp_ops l2_ops = { .kind = "l2", .make = make, CACHE_OPS };
+const struct comp_ops l2_ops = { .kind = "l2", .make = l2_make, CACHE_OPS };

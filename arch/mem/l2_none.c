@@ -14,12 +14,12 @@ struct l2_none {
 	uint64_t passed_bytes;
 };
 
-static bool room(const struct comp *c)
+static bool l2_none_room(const struct comp *c)
 {
 	return memq_free_for(((const struct l2_none *)c)->down, MEMQ_ASK);
 }
 
-static bool take(struct comp *c, struct mem_req *r)
+static bool l2_none_take(struct comp *c, struct mem_req *r)
 {
 	struct l2_none *l = (struct l2_none *)c;
 	struct memq_sub *s;
@@ -46,7 +46,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	return true;
 }
 
-static void reply(struct comp *c, struct mem_req *q)
+static void l2_none_reply(struct comp *c, struct mem_req *q)
 {
 	struct l2_none *l = (struct l2_none *)c;
 	struct memq_sub *s = (struct memq_sub *)q; /* rq is its first member */
@@ -58,20 +58,20 @@ static void reply(struct comp *c, struct mem_req *q)
 	r->dram_bytes += q->dram_bytes;
 	l->held--;
 	memq_give(l->down, s);
-	memq_wait_wake(&l->wait, c, room);
+	memq_wait_wake(&l->wait, c, l2_none_room);
 	r->from->ops->reply(r->from, r);
 }
 
-static void retry(struct comp *c, struct comp *below)
+static void l2_none_retry(struct comp *c, struct comp *below)
 {
 	struct l2_none *l = (struct l2_none *)c;
 
 	(void)below;
 	memq_retry(l->down);
-	memq_wait_wake(&l->wait, c, room);
+	memq_wait_wake(&l->wait, c, l2_none_room);
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void l2_none_explain(const struct comp *c, struct str *out)
 {
 	const struct l2_none *l = (const struct l2_none *)c;
 
@@ -79,7 +79,7 @@ static void explain(const struct comp *c, struct str *out)
 	         memq_waiting(l->down, MEMQ_ASK), l->wait.n);
 }
 
-static void reset(struct comp *c)
+static void l2_none_reset(struct comp *c)
 {
 	struct l2_none *l = (struct l2_none *)c;
 
@@ -88,7 +88,7 @@ static void reset(struct comp *c)
 	l->held = 0;
 }
 
-static void release(struct comp *c)
+static void l2_none_release(struct comp *c)
 {
 	struct l2_none *l = (struct l2_none *)c;
 
@@ -98,7 +98,7 @@ static void release(struct comp *c)
 	free(l);
 }
 
-static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+static struct comp *l2_none_make(const struct comp_env *env, const void *cfg, struct err *e)
 {
 	struct l2_none *l = calloc(1, sizeof *l);
 
@@ -113,7 +113,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	    stat_add(env->stats, "l2.passed_bytes", "B", "bytes that went by where there is no L2", STAT_COUNT,
 	             &l->passed_bytes, e) < 0) {
 		err_add(e, "making 'l2_none'");
-		release(&l->comp);
+		l2_none_release(&l->comp);
 		return NULL;
 	}
 	return &l->comp;
@@ -121,11 +121,11 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 
 const struct comp_ops l2_none_ops = {
 	.kind = "l2_none",
-	.make = make,
-	.free = release,
-	.send = take,
-	.reply = reply,
-	.retry = retry,
-	.explain = explain,
-	.reset = reset,
+	.make = l2_none_make,
+	.free = l2_none_release,
+	.send = l2_none_take,
+	.reply = l2_none_reply,
+	.retry = l2_none_retry,
+	.explain = l2_none_explain,
+	.reset = l2_none_reset,
 };

@@ -8,7 +8,7 @@ struct memory {
 	struct comp *l1, *noc, *kv, *l2, *dram;
 };
 
-static int build(struct memory *m, struct comp_env env, struct err *e)
+static int memory_build(struct memory *m, struct comp_env env, struct err *e)
 {
 	const struct memory_cfg *c = &m->cfg;
 	const struct comp_ops *dram = strcmp(c->dram.kind, "fixed") == 0 ? &dram_fixed_ops : &dram_ops;
@@ -41,7 +41,7 @@ struct memory *memory_new(const struct comp_env *env, const struct memory_cfg *c
 		return NULL;
 	}
 	m->cfg = *cfg;
-	if (build(m, *env, e) == 0)
+	if (memory_build(m, *env, e) == 0)
 		return m;
 	memory_free(m);
 	return NULL;

@@ -56,7 +56,7 @@ struct memq {
 	bool refused; /* the level below owes a retry */
 };
 
-static void put(struct list *l, struct memq_sub *s)
+static void memq_put(struct list *l, struct memq_sub *s)
 {
 	s->next = NULL;
 	if (l->tail)
@@ -82,7 +82,7 @@ static void put_urgent(struct list *l, struct memq_sub *s)
 	struct memq_sub **at = &l->head;
 
 	if (!l->tail || mem_urgency(&l->tail->rq) >= mem_urgency(&s->rq)) {
-		put(l, s);
+		memq_put(l, s);
 		return;
 	}
 	while (mem_urgency(&(*at)->rq) >= mem_urgency(&s->rq))
@@ -137,7 +137,7 @@ void memq_reset(struct memq *q)
 	q->refused = false;
 	for (uint32_t i = 0; i < q->n_ask + q->n_post; i++) {
 		q->subs[i].use = i < q->n_ask ? MEMQ_ASK : MEMQ_POST;
-		put(&q->spare[q->subs[i].use], &q->subs[i]);
+		memq_put(&q->spare[q->subs[i].use], &q->subs[i]);
 	}
 }
 

@@ -36,19 +36,19 @@ struct noc {
 	uint64_t requests, kv_requests, down_bytes, up_bytes, copied_bytes, core_bytes, busy_ps, refusals;
 };
 
-static bool room(const struct noc *n, int to)
+static bool noc_room(const struct noc *n, int to)
 {
 	return n->spare && !n->to[to].refused;
 }
 
 static bool room_l2(const struct comp *c)
 {
-	return room((const struct noc *)c, TO_L2);
+	return noc_room((const struct noc *)c, TO_L2);
 }
 
 static bool room_kv(const struct comp *c)
 {
-	return room((const struct noc *)c, TO_KV);
+	return noc_room((const struct noc *)c, TO_KV);
 }
 
 static void wake(struct noc *n)
@@ -57,7 +57,7 @@ static void wake(struct noc *n)
 	memq_wait_wake(&n->to[TO_KV].wait, &n->comp, room_kv);
 }
 
-static void count(struct noc *n, const struct mem_req *r)
+static void noc_count(struct noc *n, const struct mem_req *r)
 {
 	n->requests++;
 	if (r->between)
@@ -70,7 +70,7 @@ static void count(struct noc *n, const struct mem_req *r)
 		n->copied_bytes += (r->copies - 1) * r->bytes;
 }
 
-static struct hop *begin(struct noc *n, struct mem_req *r)
+static struct hop *noc_begin(struct noc *n, struct mem_req *r)
 {
 	struct hop *h = n->spare;
 
@@ -123,8 +123,8 @@ static bool take_between(struct noc *n, struct mem_req *r)
 		n->refusals++;
 		return false;
 	}
-	h = begin(n, r);
-	count(n, r);
+	h = noc_begin(n, r);
+	noc_count(n, r);
 	n->under_way++;
 	r->level = RES_NOC;
 	r->t_arrive = r->t_level = h->rq.not_before - n->shape.latency;
@@ -133,7 +133,7 @@ static bool take_between(struct noc *n, struct mem_req *r)
 	return true;
 }
 
-static bool take(struct comp *c, struct mem_req *r)
+static bool noc_take(struct comp *c, struct mem_req *r)
 {
 	struct noc *n = (struct noc *)c;
 	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
@@ -145,9 +145,9 @@ static bool take(struct comp *c, struct mem_req *r)
 	assert(!r->posted); /* a posted request may not be kept until the far side takes it */
 	if (r->between)
 		return take_between(n, r);
-	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
+	if (!noc_room(n, to) || !memq_wait_turn(&t->wait, r->from))
 		goto refuse;
-	h = begin(n, r);
+	h = noc_begin(n, r);
 	/* What is written takes its time on the links before it is at the door. */
 	span = r->write ? noc_span(&n->shape, n->cores, r, &r->noc_load) : 0;
 	at = h->rq.not_before;
@@ -164,7 +164,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	r->t_arrive = h->rq.not_before;
 	n->under_way++;
 	n->kv_requests += to == TO_KV;
-	count(n, r);
+	noc_count(n, r);
 	return true;
 refuse:
 	memq_wait_add(&t->wait, r->from);
@@ -202,7 +202,7 @@ static void back(void *owner, struct ev *ev)
 	r->from->ops->reply(r->from, r); /* I1 */
 }
 
-static void reply(struct comp *c, struct mem_req *q)
+static void noc_reply(struct comp *c, struct mem_req *q)
 {
 	struct noc *n = (struct noc *)c;
 	struct hop *h = (struct hop *)q; /* rq is its first member */
@@ -229,7 +229,7 @@ static void carried_up(void *owner, struct ev *ev)
 	evq_push(n->comp.env.q, &h->ev, ev->when + h->way);
 }
 
-static void retry(struct comp *c, struct comp *below)
+static void noc_retry(struct comp *c, struct comp *below)
 {
 	struct noc *n = (struct noc *)c;
 
@@ -239,7 +239,7 @@ static void retry(struct comp *c, struct comp *below)
 	wake(n);
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void noc_explain(const struct comp *c, struct str *out)
 {
 	const struct noc *n = (const struct noc *)c;
 
@@ -260,7 +260,7 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 	return found;
 }
 
-static void reset(struct comp *c)
+static void noc_reset(struct comp *c)
 {
 	struct noc *n = (struct noc *)c;
 
@@ -280,7 +280,7 @@ static void reset(struct comp *c)
 	}
 }
 
-static void release(struct comp *c)
+static void noc_release(struct comp *c)
 {
 	struct noc *n = (struct noc *)c;
 
@@ -292,17 +292,17 @@ static void release(struct comp *c)
 
 static const struct comp_ops noc_ops = {
 	.kind = "noc",
-	.free = release,
-	.send = take,
-	.reply = reply,
-	.retry = retry,
+	.free = noc_release,
+	.send = noc_take,
+	.reply = noc_reply,
+	.retry = noc_retry,
 	.exchange = exchange,
-	.explain = explain,
+	.explain = noc_explain,
 	.resident = resident,
-	.reset = reset,
+	.reset = noc_reset,
 };
 
-static int register_stats(struct noc *n, struct err *e)
+static int noc_register_stats(struct noc *n, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "noc.requests", "", "tile requests carried", STAT_COUNT, &n->requests },
@@ -339,13 +339,13 @@ struct comp *noc_new(const struct comp_env *env, const struct noc_cfg *cfg, stru
 		ev_init(&n->hops[i].ev, EV_REPLY, back, n);
 		ev_init(&n->hops[i].ride.ev, EV_REPLY, carried_up, n);
 	}
-	if (register_stats(n, e) < 0)
+	if (noc_register_stats(n, e) < 0)
 		goto fail;
-	reset(&n->comp);
+	noc_reset(&n->comp);
 	return &n->comp;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for 'noc'");
 fail:
-	release((struct comp *)n);
+	noc_release((struct comp *)n);
 	return NULL;
 }

@@ -108,8 +108,8 @@ static struct seen now_seen(const struct core *c)
 	return s;
 }
 
-static void explain(const struct core *c, struct core_account *a, const struct core_move *m, const struct seen *from,
-                    const struct seen *to)
+static void core_own_explain(const struct core *c, struct core_account *a, const struct core_move *m,
+                             const struct seen *from, const struct seen *to)
 {
 	struct core_use u = { .span = to->at - from->at };
 
@@ -127,7 +127,7 @@ static void explain_alone(const struct core *c, struct core_account *a, const st
 {
 	const struct seen now = now_seen(c);
 
-	explain(c, a, m, since, &now);
+	core_own_explain(c, a, m, since, &now);
 }
 
 /* A tile's loads. Those of a stream hide each other's latencies: what holds it back shows in the time since the tile
@@ -138,7 +138,7 @@ static void explain_tile(struct core_cmd *k, struct slot *s)
 
 	if (!s->last.done)
 		return;
-	explain(k->core, &k->acc, &s->last, stream ? &k->before : &s->since, &s->there);
+	core_own_explain(k->core, &k->acc, &s->last, stream ? &k->before : &s->since, &s->there);
 	k->before = s->there;
 }
 

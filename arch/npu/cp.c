@@ -73,7 +73,7 @@ static struct flight *flight_of(struct cp *c, uint32_t cmd)
 	return &c->flights[cmd % c->cfg.queue];
 }
 
-static void start(struct cp *c, uint32_t cmd)
+static void cp_start(struct cp *c, uint32_t cmd)
 {
 	core_explain_time(core_account(c->core, cmd), evq_now(c->env.q), RES_DISPATCH);
 	core_ready(c->core, cmd);
@@ -84,7 +84,7 @@ static void awake(void *owner, struct ev *ev)
 	struct flight *f = owner;
 
 	(void)ev;
-	start(f->cp, f->cmd);
+	cp_start(f->cp, f->cmd);
 }
 
 /* Its dependencies are met: the units start after the dispatch latency. Where there is none, at once: what it loads from
@@ -97,7 +97,7 @@ static void wake(struct cp *c, uint32_t cmd)
 	const ps_t wait = k->chained ? 0 : inside ? ps_min(c->local, c->cfg.latency) : dispatch_wait(&c->cfg, k);
 
 	if (wait == 0) {
-		start(c, cmd);
+		cp_start(c, cmd);
 		return;
 	}
 	ev_init(&f->ev, EV_WORK, awake, f);

@@ -53,7 +53,7 @@ uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores)
 	return (uint64_t)c->engines * c->width * cores;
 }
 
-static void put(struct queue *q, struct dma_xfer *x)
+static void dma_put(struct queue *q, struct dma_xfer *x)
 {
 	x->next = NULL;
 	if (q->tail)
@@ -101,7 +101,7 @@ static void pump(struct dma *d)
 }
 
 /* All engines' bytes: those of the fullest core, in each. */
-static uint64_t load(const struct dma *d, const struct mem_req *r)
+static uint64_t dma_load(const struct dma *d, const struct mem_req *r)
 {
 	return r->share ? r->share * d->cores : r->bytes;
 }
@@ -114,7 +114,7 @@ static void finished(void *owner, struct ev *ev)
 	bw_server_over(&d->engines, &x->ride);
 	x->t_done = ev->when;
 	if (d->comp.env.watch) {
-		const ps_t from = ev->when - clock_transfer(load(d, &x->req), d->rate);
+		const ps_t from = ev->when - clock_transfer(dma_load(d, &x->req), d->rate);
 
 		watch_busy(d->comp.env.watch, RES_DMA, from, ev->when, WATCH_NO_CMD);
 		watch_moved(d->comp.env.watch, RES_DMA, x->req.write, from, ev->when,
@@ -127,7 +127,7 @@ static void on_reply(struct comp *c, struct mem_req *r)
 {
 	struct dma *d = (struct dma *)c;
 	struct dma_xfer *x = r->tag;
-	const ps_t span = clock_transfer(load(d, r), d->rate);
+	const ps_t span = clock_transfer(dma_load(d, r), d->rate);
 
 	assert(d->in_flight[x->demand] > 0); /* I1 */
 	d->in_flight[x->demand]--;
@@ -154,25 +154,25 @@ static void on_retry(struct comp *c, struct comp *below)
 	pump(d);
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void dma_own_explain(const struct comp *c, struct str *out)
 {
 	dma_explain((const struct dma *)c, out);
 }
 
-static void release(struct comp *c)
+static void dma_release(struct comp *c)
 {
 	free(c);
 }
 
 static const struct comp_ops dma_ops = {
 	.kind = "dma",
-	.free = release,
+	.free = dma_release,
 	.reply = on_reply,
 	.retry = on_retry,
-	.explain = explain,
+	.explain = dma_own_explain,
 };
 
-static int register_stats(struct dma *d, struct err *e)
+static int dma_register_stats(struct dma *d, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "dma.read_bytes", "B", "bytes brought into SRAM", STAT_COUNT, &d->bytes_read },
@@ -199,7 +199,7 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 	d->cores = cores;
 	bw_server_reset(&d->engines, env->q);
 	d->rate = dma_rate(cfg, cores) * env->clock_khz * 1000;
-	if (register_stats(d, e) < 0) {
+	if (dma_register_stats(d, e) < 0) {
 		dma_free(d);
 		return NULL;
 	}
@@ -263,7 +263,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->posted = r->no_keep = r->one_core = false;
 	r->noc_load = 0;
 	x->demand = mem_urgency(r) > MEM_AHEAD;
-	put(x->demand ? &d->demand : &d->prefetch, x);
+	dma_put(x->demand ? &d->demand : &d->prefetch, x);
 	pump(d);
 }
 

@@ -4,7 +4,7 @@
 
 #define PPM 1000000
 
-static uint64_t part_of(uint64_t bytes, uint64_t size, uint32_t parts)
+static uint64_t partition_part_of(uint64_t bytes, uint64_t size, uint32_t parts)
 {
 	const uint64_t rows = div_up(size, parts);
 
@@ -20,10 +20,10 @@ uint32_t partition_copies(const struct unit_split *s, enum partition_operand o)
 uint64_t partition_share(const struct unit_split *s, enum partition_operand o, const uint64_t mnk[3], uint64_t bytes)
 {
 	if (o != PARTITION_B)
-		bytes = part_of(bytes, mnk[0], s->m);
+		bytes = partition_part_of(bytes, mnk[0], s->m);
 	if (o != PARTITION_A)
-		bytes = part_of(bytes, mnk[1], s->n);
-	return o == PARTITION_C ? div_up(bytes, s->k) : part_of(bytes, mnk[2], s->k);
+		bytes = partition_part_of(bytes, mnk[1], s->n);
+	return o == PARTITION_C ? div_up(bytes, s->k) : partition_part_of(bytes, mnk[2], s->k);
 }
 
 static ps_t time_at(const struct unit_env *u, uint64_t rate, uint64_t bytes)
@@ -143,7 +143,7 @@ static ps_t most_of(const struct spread *x)
 }
 
 /* One more of those of which none takes less and copies less; of too many the one that takes longest goes. */
-static void keep(struct spread *x, const struct cut *c)
+static void partition_keep(struct spread *x, const struct cut *c)
 {
 	int at = 0, end = 0;
 
@@ -163,7 +163,7 @@ static void keep(struct spread *x, const struct cut *c)
 	x->n = end;
 }
 
-static uint64_t bytes_of(uint32_t bits, uint64_t values)
+static uint64_t partition_bytes_of(uint32_t bits, uint64_t values)
 {
 	return bits * values / 8 + (bits * values % 8 != 0);
 }
@@ -176,8 +176,8 @@ static void try(struct spread *x, const struct unit_split *s)
 	uint64_t bytes;
 
 	take_part(x, s);
-	bytes = bytes_of(x->a_bits, x->part.m * x->part.k) +
-	        (x->part.held ? 0 : unit_present(&x->part, bytes_of(x->b_bits, x->part.n * x->part.k)));
+	bytes = partition_bytes_of(x->a_bits, x->part.m * x->part.k) +
+	        (x->part.held ? 0 : unit_present(&x->part, partition_bytes_of(x->b_bits, x->part.n * x->part.k)));
 	if (bytes * x->all->cores > x->limits->capacity)
 		return;
 	port = time_at(x->all, x->all->port, bytes);
@@ -188,7 +188,7 @@ static void try(struct spread *x, const struct unit_split *s)
 	c.cost = ps_max(p->span, port) + exchange + (p->latency + latency) / 2;
 	c.copied = bytes * s->m * s->n * s->k;
 	if (c.cost <= most_of(x))
-		keep(x, &c);
+		partition_keep(x, &c);
 }
 
 /* The next of 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... */
@@ -261,7 +261,7 @@ static double macs_in(const struct spread *x, ps_t t)
 }
 
 /* However a product is cut, some core has its part of all; the cut by which the fullest has least comes first. */
-static void product(struct spread *x)
+static void partition_product(struct spread *x)
 {
 	const struct unit_job *j = x->job;
 	const double most = macs_in(x, x->limits->span);
@@ -298,7 +298,7 @@ int partition_ways(const struct unit_ops *unit, const struct unit_env *u, const 
 	x.macs = unit->peak ? unit->peak(&one, j->dtype, j->with) : 0;
 	x.a_bits = dtype_bits(j->with ? j->with : DT_BF16);
 	x.b_bits = dtype_bits(j->dtype);
-	product(&x);
+	partition_product(&x);
 	for (int i = 0; i < x.n; i++)
 		n += plan_cut(&x, &x.best[i].split, &out[n]);
 	return n;

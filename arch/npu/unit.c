@@ -6,8 +6,8 @@ UNITS(OPS)
 #define ROW(id, name, code, insn) [UNIT_##id] = &name##_unit,
 const struct unit_ops *const unit_table[UNIT_COUNT] = { UNITS(ROW) };
 
-static int add(struct stat_reg *st, enum res r, const char *busy, const char *work, uint64_t *busy_of,
-               uint64_t *work_of, struct err *e)
+static int unit_add(struct stat_reg *st, enum res r, const char *busy, const char *work, uint64_t *busy_of,
+                    uint64_t *work_of, struct err *e)
 {
 	if (stat_add(st, busy, "ps", "time the unit was busy", STAT_COUNT, &busy_of[r], e) < 0)
 		return -1;
@@ -19,8 +19,8 @@ int unit_add_stats(struct stat_reg *st, uint64_t *busy, uint64_t *work, struct e
 	for (int i = 0; i < UNIT_COUNT; i++) {
 		const struct unit_ops *u = unit_table[i];
 
-		if (add(st, u->res, u->busy_stat, u->work_stat, busy, work, e) < 0)
+		if (unit_add(st, u->res, u->busy_stat, u->work_stat, busy, work, e) < 0)
 			return -1;
 	}
-	return add(st, RES_FUSION, "fusion.busy_ps", "fusion.stages", busy, work, e);
+	return unit_add(st, RES_FUSION, "fusion.busy_ps", "fusion.stages", busy, work, e);
 }

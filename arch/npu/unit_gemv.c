@@ -125,7 +125,7 @@ static uint64_t feed_of(const struct unit_env *u, const struct unit_job *j, cons
 }
 
 /* The split of k whose busy time is least, and among those that stream the same, the one of least latency. */
-static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+static bool unit_gemv_plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	const struct gemv_cfg *c = cfg(u);
 	const uint64_t rows = c->rows_over_lanes ? c->lanes : 1;
@@ -186,7 +186,7 @@ static const char *const knobs[] = { "units", "lanes", NULL };
 const struct unit_ops gemv_unit = { .name = "gemv",
 	                            .label = "GEMV",
 	                            .res = RES_GEMV,
-	                            .plan = plan,
+	                            .plan = unit_gemv_plan,
 	                            .peak = peak,
 	                            .native = native,
 	                            .sparse = sparse,

@@ -155,7 +155,7 @@ static struct stay stay_of(const struct unit_env *u, const struct unit_job *j)
 }
 
 /* A place is a bit of a column, of as many rows as are active: weights of several products lie side by side. */
-static uint64_t holds(const struct unit_env *u)
+static uint64_t unit_imc_holds(const struct unit_env *u)
 {
 	const struct imc_cfg *c = cfg(u);
 
@@ -172,7 +172,7 @@ static uint64_t takes(const struct unit_env *u, const struct unit_job *j)
 }
 
 /* All arrays are written at once. */
-static ps_t written(const struct unit_env *u, const struct unit_job *j)
+static ps_t unit_imc_written(const struct unit_env *u, const struct unit_job *j)
 {
 	const struct stay x = stay_of(u, j);
 
@@ -193,7 +193,7 @@ static uint64_t fewest_cycles(const struct unit_env *u, const struct unit_job *j
 	return best;
 }
 
-static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+static bool unit_imc_plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	const struct imc_cfg *c = cfg(u);
 	const uint64_t fed = (j->held ? 0 : dtype_bytes(j->dtype, j->n * j->k)) +
@@ -236,14 +236,14 @@ static const char *const knobs[] = { "units", "rows", "cols", "active", "input_b
 const struct unit_ops imc_unit = { .name = "imc",
 	                           .label = "in-memory",
 	                           .res = RES_IMC,
-	                           .plan = plan,
+	                           .plan = unit_imc_plan,
 	                           .peak = peak,
 	                           .native = native,
 	                           .grain = grain,
 	                           .depth = depth,
-	                           .holds = holds,
+	                           .holds = unit_imc_holds,
 	                           .takes = takes,
-	                           .written = written,
+	                           .written = unit_imc_written,
 	                           .area = area,
 	                           .reuse = reuse,
 	                           .busy_stat = "imc.busy_ps",

@@ -149,7 +149,7 @@ struct best {
 };
 
 /* Jobs that follow each other hide the filling, one alone does not: half of it counts. */
-static void keep(struct best *best, uint64_t cycles, uint64_t fill)
+static void unit_matrix_keep(struct best *best, uint64_t cycles, uint64_t fill)
 {
 	if (best->cycles == UINT64_MAX || cycles + fill / 2 < best->cycles + best->fill / 2)
 		*best = (struct best){ cycles, fill };
@@ -164,26 +164,27 @@ static void one_array(const struct matrix_cfg *c, bool whole, uint64_t rows, uin
 	const uint64_t fewest = div_up(rows, c->rows), col_folds = div_up(cols, c->cols), w = div_up(cols, col_folds);
 
 	if (c->weight_buffers == 1) {
-		keep(best, fewest * col_folds * (2 * c->rows + c->cols + stream - 2) - 1 + extra, 0);
+		unit_matrix_keep(best, fewest * col_folds * (2 * c->rows + c->cols + stream - 2) - 1 + extra, 0);
 		return;
 	}
 	stream = round_up(stream, c->group);
 	if (whole) {
-		keep(best, fewest * col_folds * ps_max(stream, div_up(c->rows, c->shift)) + extra, c->rows + c->cols);
+		unit_matrix_keep(best, fewest * col_folds * ps_max(stream, div_up(c->rows, c->shift)) + extra,
+		                 c->rows + c->cols);
 		return;
 	}
 	for (uint64_t folds = fewest; folds < fewest + MORE_FOLDS; folds++) {
 		const uint64_t r = div_up(rows, folds), load = div_up(r, c->shift);
 
-		keep(best, folds * col_folds * (stream > load ? stream : load) + extra, r + w);
+		unit_matrix_keep(best, folds * col_folds * (stream > load ? stream : load) + extra, r + w);
 		if (load <= stream)
 			return;
 	}
 }
 
 /* Shared over the arrays in so many parts each way. */
-static void share(const struct unit_env *u, const struct folds *f, uint64_t by_rows, uint64_t by_cols,
-                  uint64_t by_stream, struct best *best)
+static void unit_matrix_share(const struct unit_env *u, const struct folds *f, uint64_t by_rows, uint64_t by_cols,
+                              uint64_t by_stream, struct best *best)
 {
 	const uint64_t parts = (f->rows_are_k ? by_rows : 1) * (f->stream_is_k ? by_stream : 1);
 
@@ -196,7 +197,7 @@ static uint64_t worked(const struct matrix_cfg *c, uint64_t cycles)
 	return c->efficiency == 1000000 ? cycles : (uint64_t)((double)cycles * 1e6 / c->efficiency);
 }
 
-static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+static bool unit_matrix_plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	static const char *const why[] = { "systolic, weight-stationary", "systolic, output-stationary",
 		                           "systolic, input-stationary" };
@@ -216,7 +217,7 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 		for (uint64_t by_stream = 1; by_rows * by_stream <= arrays; by_stream *= 2) {
 			const uint64_t cols = arrays / (by_rows * by_stream);
 
-			share(u, &f, by_rows, cols < f.along_cols ? cols : f.along_cols, by_stream, &best);
+			unit_matrix_share(u, &f, by_rows, cols < f.along_cols ? cols : f.along_cols, by_stream, &best);
 			if (by_stream >= f.stream)
 				break;
 		}
@@ -256,7 +257,7 @@ static const char *const knobs[] = { "units", "rows", "cols", NULL };
 const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .label = "matrix",
 	                              .res = RES_MATRIX,
-	                              .plan = plan,
+	                              .plan = unit_matrix_plan,
 	                              .peak = peak,
 	                              .native = native,
 	                              .sparse = sparse,

@@ -266,7 +266,7 @@ static void plan_sort(const struct unit_env *u, const struct unit_job *j, struct
 		                   .why = "compare-exchange" };
 }
 
-static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+static bool unit_vector_plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	switch (j->work) {
 	case UNIT_PRODUCT:
@@ -329,7 +329,7 @@ const struct unit_ops vector_unit = { .name = "vector",
 	                              .label = "vector",
 	                              .res = RES_VECTOR,
 	                              .last_resort = true,
-	                              .plan = plan,
+	                              .plan = unit_vector_plan,
 	                              .peak = peak,
 	                              .area = area,
 	                              .steps = steps,

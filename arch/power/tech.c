@@ -206,7 +206,7 @@ static struct scaling scaling_of(const struct tech *t, const struct cfg_row *r)
 }
 
 /* What another node has, by the factors between the two; the text says so. */
-static void take(struct tech *t, const struct tech *from)
+static void tech_take(struct tech *t, const struct tech *from)
 {
 	for (size_t i = 0; i < cfg_count(t->node); i++) {
 		const struct cfg_row r = cfg_at(t->node, i);
@@ -262,7 +262,7 @@ static int read_node(const struct source *s, struct tech *t, const char *path, i
 		return err_set(e, ERR_CONFIG, "%s: 'from' goes on and on, the last is '%s'", path, t->from);
 	if (!(from = load_node(s, t->from, depth + 1, e)))
 		return -1;
-	take(t, from);
+	tech_take(t, from);
 	tech_free(from);
 	return 0;
 }

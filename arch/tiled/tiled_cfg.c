@@ -117,7 +117,7 @@ static const struct cfg_section sections[] = {
 /* --- places ------------------------------------------------------------------------------------------------------ */
 
 /* The line of a key, or of the section that lacks it. */
-static const struct ynode *place(const struct tiled *t, const char *section, const char *key)
+static const struct ynode *tiled_cfg_place(const struct tiled *t, const char *section, const char *key)
 {
 	const struct ynode *root = yaml_root(t->yaml), *map = section ? ynode_get(root, section) : root,
 			   *v = map ? ynode_get(map, key) : NULL;
@@ -125,7 +125,7 @@ static const struct ynode *place(const struct tiled *t, const char *section, con
 	return v ? v : map ? map : root;
 }
 
-#define FAULT(section, key, ...) yaml_err(t->yaml, place(t, section, key), e, __VA_ARGS__)
+#define FAULT(section, key, ...) yaml_err(t->yaml, tiled_cfg_place(t, section, key), e, __VA_ARGS__)
 
 /* --- counts ------------------------------------------------------------------------------------------------------ */
 
@@ -362,7 +362,7 @@ static int softmax_check(struct tiled *t, struct err *e)
 	return 0;
 }
 
-static int check(struct tiled *t, struct err *e)
+static int tiled_cfg_check(struct tiled *t, struct err *e)
 {
 	struct tiled_kernel *k = &t->k;
 
@@ -428,7 +428,7 @@ static struct tiled *read_of(struct yaml *y, struct err *e)
 	}
 	t->yaml = y;
 	if ((t->cfg = cfg_new(sections, &t->k, e)) && cfg_read(t->cfg, y, yaml_root(y), NULL, e) == 0 &&
-	    check(t, e) == 0)
+	    tiled_cfg_check(t, e) == 0)
 		return t;
 	tiled_free(t);
 	return NULL;

@@ -107,7 +107,7 @@ struct unit {
 		times; /* units of a block, times each goes through its part of a tile */
 };
 
-static struct unit unit_of(const struct tiled_kernel *k)
+static struct unit tiled_cost_unit_of(const struct tiled_kernel *k)
 {
 	const bool alone = k->share == TILED_WARP;
 
@@ -137,7 +137,7 @@ static void by_fragments(const struct unit *u, uint64_t tiles, uint64_t steps, u
 	pipe[TILED_ON_ISSUE] += u->times * u->units * tiles * (steps * I_STEP + sums * I_SUM) / 4;
 }
 
-static void tensor(const struct gpu *g, uint64_t macs, uint64_t *pipe)
+static void tiled_cost_tensor(const struct gpu *g, uint64_t macs, uint64_t *pipe)
 {
 	const uint64_t most = g->cfg->flash.flop_mma, rate = most < g->c->flop_bf16 ? most : g->c->flop_bf16;
 
@@ -156,7 +156,7 @@ static void scores(const struct tiled_kernel *k, const struct gpu *g, const stru
 	}
 	by_fragments(u, u->rows / FRAG * (u->columns / FRAG), u->depth / FRAG, k->problem.op == TILED_GEMM ? 0 : 1,
 	             waves, &c->part[TILED_AT_SCORES], c->pipe);
-	tensor(g, u->times * u->units * fmas * WARP, c->pipe);
+	tiled_cost_tensor(g, u->times * u->units * fmas * WARP, c->pipe);
 }
 
 static void values(const struct tiled_kernel *k, const struct gpu *g, const struct unit *u, struct tiled_cost *c)
@@ -171,7 +171,7 @@ static void values(const struct tiled_kernel *k, const struct gpu *g, const stru
 		return;
 	}
 	by_fragments(u, u->rows / FRAG * (dim / FRAG), u->columns / FRAG, 2, waves, &c->part[TILED_AT_VALUES], c->pipe);
-	tensor(g, u->times * u->units * fmas * WARP, c->pipe);
+	tiled_cost_tensor(g, u->times * u->units * fmas * WARP, c->pipe);
 }
 
 static uint64_t levels(uint64_t lanes)
@@ -214,7 +214,7 @@ static uint64_t copy_wait(const struct tiled_kernel *k, uint64_t loads, uint64_t
 	return (all > ahead ? all - ahead : 0) + (k->copy == TILED_BULK || k->producers ? 0 : issue);
 }
 
-static void copy(const struct tiled_kernel *k, const struct gpu *g, uint64_t trip, struct tiled_cost *c)
+static void tiled_cost_copy(const struct tiled_kernel *k, const struct gpu *g, uint64_t trip, struct tiled_cost *c)
 {
 	const uint64_t bits = dtype_bits(tiled_dtype(k)),
 		       rows = k->problem.op == TILED_GEMM ? k->tile.m + k->tile.n : k->tile.n,
@@ -246,7 +246,7 @@ static void note(struct tiled_cost *c, enum tiled_part part, uint64_t before[TIL
 
 void tiled_cost(const struct tiled_kernel *k, const struct gpu *g, uint64_t trip, struct tiled_cost *c)
 {
-	const struct unit u = unit_of(k);
+	const struct unit u = tiled_cost_unit_of(k);
 	const bool gemm = k->problem.op == TILED_GEMM;
 	uint64_t before[TILED_ON] = { 0 }, most[TILED_ON] = { 0 };
 
@@ -260,7 +260,7 @@ void tiled_cost(const struct tiled_kernel *k, const struct gpu *g, uint64_t trip
 		note(c, TILED_AT_VALUES, before, most);
 	}
 	c->part[TILED_AT_BARRIER] += (gemm || k->share == TILED_WARP ? 1 : 3) * MEET;
-	copy(k, g, trip, c);
+	tiled_cost_copy(k, g, trip, c);
 	note(c, TILED_AT_COPY, before, most);
 	c->pipe[TILED_ON_SHARED] = c->pipe[TILED_ON_SHARED] * WAVES / PARTS;
 }

@@ -37,7 +37,7 @@ void tiled_list_free(struct tiled_names *n)
 	n->n = 0;
 }
 
-static void name_of(const char *path, char *out, size_t size)
+static void tiled_shipped_name_of(const char *path, char *out, size_t size)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	const size_t len = strlen(name), end = strlen(ENDING);
@@ -64,7 +64,7 @@ int tiled_find(const char *word, char *path, unsigned size, struct err *e)
 	if (tiled_list(&n, e) < 0)
 		return -1;
 	for (; k < n.n && k < 256; k++) {
-		name_of(n.path[k], names[k], sizeof names[k]);
+		tiled_shipped_name_of(n.path[k], names[k], sizeof names[k]);
 		list[k] = names[k];
 	}
 	tiled_list_free(&n);

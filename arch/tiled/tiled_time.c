@@ -27,7 +27,7 @@ static struct gpu_mem operands(const struct tiled_kernel *k, const struct gpu *g
 	return m;
 }
 
-static struct op_shape shape_of(const struct tiled_kernel *k)
+static struct op_shape tiled_time_shape_of(const struct tiled_kernel *k)
 {
 	const struct tiled_problem *p = &k->problem;
 
@@ -102,7 +102,7 @@ static ps_t conflicts(const struct tiled_kernel *k, const struct gpu *g, uint64_
 static void by_form(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem, struct tiled_time *t)
 {
 	const bool gemm = k->problem.op == TILED_GEMM;
-	const struct op_shape shape = shape_of(k);
+	const struct op_shape shape = tiled_time_shape_of(k);
 	const struct op op = { .kind = gemm ? OP_GEMM : OP_ATTENTION,
 		               .shape = shape,
 		               .dtype = tiled_dtype(k),

@@ -393,8 +393,8 @@ static int64_t put_config(struct db *db, const struct res_run *r, struct err *e)
 	return db_run(db, s, e) < 0 ? -1 : db_last_id(db);
 }
 
-static int64_t put_head(struct db *db, const struct res_run *r, int64_t config, int64_t workload, const char *identity,
-                        struct err *e)
+static int64_t res_put_head(struct db *db, const struct res_run *r, int64_t config, int64_t workload,
+                            const char *identity, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(
 		db,
@@ -438,7 +438,7 @@ static int put_stalls(struct db *db, int64_t run, int64_t op, const struct res_o
 	return 0;
 }
 
-static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+static int res_put_ops(struct db *db, int64_t run, const struct res_run *r, struct err *e)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
 		static const char row[] =
@@ -566,8 +566,8 @@ static int put_run(struct db *db, const struct res_workload *w, const struct res
 	db_bind_text(s, 1, identity);
 	if ((*id = res_find(db, s, e)) != 0)
 		return *id < 0 ? -1 : 1;
-	if ((config = put_config(db, run, e)) < 0 || (*id = put_head(db, run, config, workload, identity, e)) < 0 ||
-	    put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0 ||
+	if ((config = put_config(db, run, e)) < 0 || (*id = res_put_head(db, run, config, workload, identity, e)) < 0 ||
+	    res_put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0 ||
 	    put_warnings(db, *id, run, e) < 0 || put_energy(db, *id, run, e) < 0)
 		return -1;
 	return 0;

@@ -24,7 +24,8 @@ static int any(struct db *db, int64_t sweep, struct err *e)
 
 /* 1: found; the one stored first, so that it does not matter when one asks. By the configuration, whatever SQLite
  * thinks of it: there are more points than sweeps. */
-static int find(struct db *db, int64_t sweep, const char *build, uint64_t config, int64_t from[2], struct err *e)
+static int res_adopt_find(struct db *db, int64_t sweep, const char *build, uint64_t config, int64_t from[2],
+                          struct err *e)
 {
 	struct sqlite3_stmt *q =
 		db_stmt(db,
@@ -48,7 +49,7 @@ static int find(struct db *db, int64_t sweep, const char *build, uint64_t config
 	return db_run(db, q, e) < 0 ? -1 : 1;
 }
 
-static int copy(struct db *db, const int64_t from[2], int64_t sweep, uint64_t point, struct err *e)
+static int res_adopt_copy(struct db *db, const int64_t from[2], int64_t sweep, uint64_t point, struct err *e)
 {
 	static const char *const rows[] = {
 		"insert into point(sweep, point, build, config_hash, status, reason, roofline_bound" RES_COLUMNS ")"
@@ -81,13 +82,13 @@ static int copy(struct db *db, const int64_t from[2], int64_t sweep, uint64_t po
 static int adopt(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, bool *taken, struct err *e)
 {
 	int64_t from[2];
-	int rc = find(db, sweep, p->build, p->config_hash, from, e);
+	int rc = res_adopt_find(db, sweep, p->build, p->config_hash, from, e);
 
 	*taken = false;
 	if (rc != 1)
 		return rc;
 	/* Another process at the same sweep may have put it there meanwhile: the same point, then. */
-	if ((rc = res_clear_place(db, sweep, p, e)) == 0 && copy(db, from, sweep, p->point, e) == 0)
+	if ((rc = res_clear_place(db, sweep, p, e)) == 0 && res_adopt_copy(db, from, sweep, p->point, e) == 0)
 		rc = res_put_values(db, sweep, p, n_axes, e);
 	*taken = rc >= 0;
 	return rc < 0 ? -1 : 0;

@@ -31,7 +31,7 @@ static const char *const queries[] = {
 	"select * from v_energy order by run, block, name",
 };
 
-static int place_of(const char *what, int *place, struct err *e)
+static int res_export_place_of(const char *what, int *place, struct err *e)
 {
 	size_t n = 0;
 	const char *near;
@@ -201,7 +201,7 @@ int res_export_csv(struct resdb *r, const struct res_export *x, size_t *rows, st
 	int place, rc = -1;
 
 	*rows = 0;
-	if (place_of(x->what, &place, e) < 0)
+	if (res_export_place_of(x->what, &place, e) < 0)
 		return -1;
 	if (place == 0 && (last_sweep(r->db, &sweep, e) < 0 || points_query(r->db, sweep, &sql, e) < 0))
 		goto out;

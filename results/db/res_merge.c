@@ -38,8 +38,8 @@ static int check_builds(struct resdb *into, int64_t there, struct resdb *from, c
 }
 
 /* Points of b that `into` does not have, or has failed; those in both must say the same. */
-static int choose(struct resdb *into, int64_t there, struct resdb *from, struct res_point *b, size_t *n_b,
-                  struct arena *mem, struct err *e)
+static int res_merge_choose(struct resdb *into, int64_t there, struct resdb *from, struct res_point *b, size_t *n_b,
+                            struct arena *mem, struct err *e)
 {
 	size_t kept = 0;
 
@@ -83,7 +83,7 @@ static int merge_sweep(struct resdb *into, struct resdb *from, const struct res_
 	if ((!mixed && check_builds(into, 0, from, b, n_b, mem, e) < 0) ||
 	    res_put_sweep(into, &w, s, "", true, &there.id, e) < 0 ||
 	    (!mixed && check_builds(into, there.id, from, b, n_b, mem, e) < 0) ||
-	    choose(into, there.id, from, b, &n_b, mem, e) < 0 ||
+	    res_merge_choose(into, there.id, from, b, &n_b, mem, e) < 0 ||
 	    (n_b && res_put_points(into, there.id, b, n_b, s->n_axes, e) < 0))
 		goto out;
 	m->points_new += n_b;

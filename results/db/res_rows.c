@@ -31,7 +31,7 @@ struct sqlite3_stmt *res_query(struct res_reader *r, const char *sql, int64_t id
 	return s;
 }
 
-static int count(struct res_reader *r, const char *sql, int64_t id, size_t *n)
+static int res_rows_count(struct res_reader *r, const char *sql, int64_t id, size_t *n)
 {
 	struct sqlite3_stmt *s = res_query(r, sql, id);
 
@@ -48,7 +48,7 @@ int res_read_rows(struct res_reader *r, const struct res_rows *of, int64_t id, v
 	int rc;
 
 	*out = (struct res_found){ NULL, 0 };
-	if (count(r, of->count, id, &max) < 0 || !(s = res_query(r, of->rows, id)))
+	if (res_rows_count(r, of->count, id, &max) < 0 || !(s = res_query(r, of->rows, id)))
 		return -1;
 	if (!(out->v = arena_array(r->a, max ? max : 1, of->bytes)))
 		return res_no_room(r);

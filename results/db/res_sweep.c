@@ -48,7 +48,7 @@ static int put_axes(struct db *db, int64_t id, const struct res_sweep *s, struct
 	return 0;
 }
 
-static int64_t put_head(struct db *db, const struct res_sweep *s, int64_t workload, struct err *e)
+static int64_t res_sweep_put_head(struct db *db, const struct res_sweep *s, int64_t workload, struct err *e)
 {
 	struct sqlite3_stmt *q;
 	char identity[17], configs[17];
@@ -118,7 +118,7 @@ int res_put_sweep(struct resdb *r, const struct res_workload *w, const struct re
 
 	if (db_begin(r->db, e) < 0)
 		return -1;
-	if ((workload = res_put_workload(r->db, w, e)) >= 0 && (*id = put_head(r->db, s, workload, e)) >= 0 &&
+	if ((workload = res_put_workload(r->db, w, e)) >= 0 && (*id = res_sweep_put_head(r->db, s, workload, e)) >= 0 &&
 	    (mixed || check_build(r->db, *id, build, e) == 0) && db_commit(r->db, e) == 0)
 		return 0;
 	db_rollback(r->db);
@@ -242,7 +242,8 @@ static int put_point_head(struct db *db, int64_t sweep, const struct res_point *
 }
 
 /* A statement with the point's key in its first two places. */
-static struct sqlite3_stmt *row_of(struct db *db, const char *sql, int64_t sweep, uint64_t point, struct err *e)
+static struct sqlite3_stmt *res_sweep_row_of(struct db *db, const char *sql, int64_t sweep, uint64_t point,
+                                             struct err *e)
 {
 	struct sqlite3_stmt *q = db_stmt(db, sql, e);
 
@@ -256,7 +257,8 @@ static struct sqlite3_stmt *row_of(struct db *db, const char *sql, int64_t sweep
 int res_put_values(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e)
 {
 	for (size_t i = 0; i < n_axes; i++) {
-		struct sqlite3_stmt *q = row_of(db, "insert into point_value values(?,?,?,?,?)", sweep, p->point, e);
+		struct sqlite3_stmt *q =
+			res_sweep_row_of(db, "insert into point_value values(?,?,?,?,?)", sweep, p->point, e);
 
 		if (!q)
 			return -1;
@@ -274,7 +276,7 @@ static int put_kinds(struct db *db, int64_t sweep, const struct res_point *p, st
 {
 	for (size_t i = 0; i < p->n_kinds; i++) {
 		struct sqlite3_stmt *q =
-			row_of(db, "insert into point_kind values(?,?,?,?,?,?,?,?,?)", sweep, p->point, e);
+			res_sweep_row_of(db, "insert into point_kind values(?,?,?,?,?,?,?,?,?)", sweep, p->point, e);
 		const struct res_kind *k = &p->kinds[i];
 
 		if (!q)
@@ -296,7 +298,7 @@ static int put_resources(struct db *db, int64_t sweep, const struct res_point *p
 {
 	for (size_t i = 0; i < p->n_resources; i++) {
 		struct sqlite3_stmt *q =
-			row_of(db, "insert into point_resource values(?,?,?,?,?,?)", sweep, p->point, e);
+			res_sweep_row_of(db, "insert into point_resource values(?,?,?,?,?,?)", sweep, p->point, e);
 
 		if (!q)
 			return -1;
@@ -315,7 +317,7 @@ static int put_stat(struct resdb *r, int64_t sweep, uint64_t point, size_t place
 {
 	int64_t id = stat_id(r, v, place, e);
 	struct sqlite3_stmt *q =
-		id < 0 ? NULL : row_of(r->db, "insert into point_stat values(?,?,?,?,?)", sweep, point, e);
+		id < 0 ? NULL : res_sweep_row_of(r->db, "insert into point_stat values(?,?,?,?,?)", sweep, point, e);
 
 	if (!q)
 		return -1;

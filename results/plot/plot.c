@@ -5,18 +5,18 @@
 #include <string.h>
 #include <strings.h>
 
-static void fail(struct plot *p, const char *why)
+static void plot_fail(struct plot *p, const char *why)
 {
 	if (!p->failed)
 		p->failed = why;
 }
 
-static char *copy(struct plot *p, const char *text)
+static char *plot_copy(struct plot *p, const char *text)
 {
 	char *c = text ? strdup(text) : NULL;
 
 	if (text && !c)
-		fail(p, "out of memory");
+		plot_fail(p, "out of memory");
 	return c;
 }
 
@@ -26,8 +26,8 @@ struct plot *plot_new(const char *title, const char *subtitle)
 
 	if (!p)
 		return NULL;
-	p->title = copy(p, title);
-	p->subtitle = copy(p, subtitle);
+	p->title = plot_copy(p, title);
+	p->subtitle = plot_copy(p, subtitle);
 	p->diagonal = -1;
 	return p;
 }
@@ -60,7 +60,7 @@ void plot_axis(struct plot *p, enum plot_axis axis, enum plot_scale scale, const
 	if (!p)
 		return;
 	free(p->ax[axis].label);
-	p->ax[axis].label = copy(p, label);
+	p->ax[axis].label = plot_copy(p, label);
 	p->ax[axis].scale = scale;
 }
 
@@ -80,17 +80,17 @@ int plot_series(struct plot *p, enum plot_kind kind, enum plot_colour colour, co
 	if (!p)
 		return -1;
 	if (p->n_series == PLOT_SERIES_MAX) {
-		fail(p, "more series than a chart can tell apart");
+		plot_fail(p, "more series than a chart can tell apart");
 		return -1;
 	}
 	s = &p->s[p->n_series];
 	if (colour == PLOT_AUTO)
 		colour = (enum plot_colour)(PLOT_BLUE + p->turn++ % (PLOT_BLACK - PLOT_BLUE + 1));
-	*s = (struct plot_curve){ .kind = kind, .colour = colour, .label = copy(p, label) };
+	*s = (struct plot_curve){ .kind = kind, .colour = colour, .label = plot_copy(p, label) };
 	return p->n_series++;
 }
 
-static void add(struct plot *p, int series, struct plot_point v)
+static void plot_add(struct plot *p, int series, struct plot_point v)
 {
 	struct plot_curve *s;
 
@@ -105,7 +105,7 @@ static void add(struct plot *p, int series, struct plot_point v)
 
 		if (!more) {
 			free(v.note);
-			fail(p, "out of memory");
+			plot_fail(p, "out of memory");
 			return;
 		}
 		s->v = more;
@@ -116,22 +116,22 @@ static void add(struct plot *p, int series, struct plot_point v)
 
 void plot_xy(struct plot *p, int series, double x, double y)
 {
-	add(p, series, (struct plot_point){ x, y, y, NULL });
+	plot_add(p, series, (struct plot_point){ x, y, y, NULL });
 }
 
 void plot_box(struct plot *p, int series, double x_from, double x_to, double y)
 {
-	add(p, series, (struct plot_point){ x_from, y, x_to, NULL });
+	plot_add(p, series, (struct plot_point){ x_from, y, x_to, NULL });
 }
 
 void plot_sized(struct plot *p, int series, double x, double y, double size)
 {
-	add(p, series, (struct plot_point){ x, y, size, NULL });
+	plot_add(p, series, (struct plot_point){ x, y, size, NULL });
 }
 
 void plot_band(struct plot *p, int series, double x, double y_from, double y_to)
 {
-	add(p, series, (struct plot_point){ x, y_from, y_to, NULL });
+	plot_add(p, series, (struct plot_point){ x, y_from, y_to, NULL });
 }
 
 int plot_category(struct plot *p, const char *label)
@@ -139,26 +139,26 @@ int plot_category(struct plot *p, const char *label)
 	if (!p)
 		return -1;
 	if (p->n_categories == PLOT_CATEGORIES_MAX) {
-		fail(p, "more categories than fit under each other");
+		plot_fail(p, "more categories than fit under each other");
 		return -1;
 	}
-	p->category[p->n_categories] = copy(p, label ? label : "");
+	p->category[p->n_categories] = plot_copy(p, label ? label : "");
 	return p->n_categories++;
 }
 
 void plot_bar(struct plot *p, int series, int category, double value, const char *note)
 {
 	if (p && category >= 0)
-		add(p, series, (struct plot_point){ value, category, value, copy(p, note) });
+		plot_add(p, series, (struct plot_point){ value, category, value, plot_copy(p, note) });
 }
 
 static void note(struct plot *p, struct plot_note *list, int *n, struct plot_note v, const char *text)
 {
 	if (*n == PLOT_NOTES_MAX) {
-		fail(p, "more texts than fit into a chart");
+		plot_fail(p, "more texts than fit into a chart");
 		return;
 	}
-	v.text = copy(p, text);
+	v.text = plot_copy(p, text);
 	list[(*n)++] = v;
 }
 

@@ -16,7 +16,7 @@
 #define PATIENCE 60 /* seconds for a picture; they take well under one */
 
 /* The first gnuplot in PATH's absolute folders. */
-static int find(char *out, size_t size, struct err *e)
+static int plot_run_find(char *out, size_t size, struct err *e)
 {
 	const char *at = getenv("PATH"), *end;
 
@@ -79,7 +79,7 @@ static void complaint(FILE *f, char *text, size_t size)
 	}
 }
 
-static int run(const char *program, FILE *script, int out, FILE *said, struct err *e)
+static int do_plot_run(const char *program, FILE *script, int out, FILE *said, struct err *e)
 {
 	char text[256];
 	int status;
@@ -122,7 +122,7 @@ static int undate(int fd, const char *path, struct err *e)
 }
 
 /* What was drawn goes to its place. */
-static int put(int drawn, const struct newfile *n, struct err *e)
+static int plot_run_put(int drawn, const struct newfile *n, struct err *e)
 {
 	char buf[65536];
 	off_t at = 0;
@@ -151,18 +151,18 @@ int plot_draw(const struct plot *p, const char *path, struct err *e)
 	int rc = -1;
 
 	if (plot_format_of(path, &f, e) < 0 || plot_script(p, f, &script, e) < 0 ||
-	    find(program, sizeof program, e) < 0 || newfile_open(&n, path, e) < 0)
+	    plot_run_find(program, sizeof program, e) < 0 || newfile_open(&n, path, e) < 0)
 		goto out;
 	opened = true;
 	if (!(in = holding(&script)) || !(said = tmpfile()) || !(drawn = tmpfile())) {
 		err_set(e, ERR_IO, "no room for the script of '%s'", path);
 		goto out;
 	}
-	rc = run(program, in, fileno(drawn), said, e);
+	rc = do_plot_run(program, in, fileno(drawn), said, e);
 	if (rc == 0 && f == PLOT_PDF)
 		rc = undate(fileno(drawn), path, e);
 	if (rc == 0)
-		rc = put(fileno(drawn), &n, e);
+		rc = plot_run_put(fileno(drawn), &n, e);
 out:
 	if (opened)
 		rc = newfile_close(&n, rc, e);

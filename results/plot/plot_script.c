@@ -236,7 +236,7 @@ static double end_of_notes(const struct plot *p, double from, double to)
 	return end;
 }
 
-static int look(const struct plot *p, struct view *w, struct err *e)
+static int plot_script_look(const struct plot *p, struct view *w, struct err *e)
 {
 	struct span x[2] = { { 0, 0, false }, { 0, 0, false } };
 	bool notes = false;
@@ -364,7 +364,7 @@ static void axes(const struct plot *p, const struct view *w, struct str *out)
 }
 
 /* Where v is on its axis: 0 at its begin, 1 at its end. */
-static double place(const struct view *w, enum plot_axis a, double v)
+static double plot_script_place(const struct view *w, enum plot_axis a, double v)
 {
 	if (w->log[a])
 		return log(v / w->from[a]) / log(w->to[a] / w->from[a]);
@@ -390,7 +390,7 @@ static void head_text(const struct view *w, const char *text, double up, const c
 	         w->bars ? 1.5 : 0, up, look);
 }
 
-static void head(const struct plot *p, const struct view *w, struct str *out)
+static void plot_script_head(const struct plot *p, const struct view *w, struct str *out)
 {
 	int columns;
 	double up = head_lines(p, w, &columns);
@@ -430,7 +430,7 @@ static void marks(const struct plot *p, const struct view *w, struct str *out)
 		quote(out, m->text);
 		if (x)
 			str_addf(out, " at first %.9g, graph 0.03 left rotate by 90 offset character %.1f, 0", m->x,
-			         place(w, PLOT_X, m->x) > 0.97 ? -0.8 : 0.8);
+			         plot_script_place(w, PLOT_X, m->x) > 0.97 ? -0.8 : 0.8);
 		else
 			str_addf(out, " at graph 0.01, first %.9g left offset character 0, 0.6", m->x);
 		str_add(out, " textcolor rgb '" GREY_TEXT "'\n");
@@ -502,7 +502,8 @@ static void tags(const struct plot *p, const struct view *w, struct str *out)
 
 		for (int k = s->n - 1; line(s) && s->label && k >= 0; k--)
 			if (point_drawable(p, s, &s->v[k])) {
-				t[n++] = (struct tag){ i, place(w, PLOT_X, s->v[k].x), place(w, PLOT_Y, s->v[k].y) };
+				t[n++] = (struct tag){ i, plot_script_place(w, PLOT_X, s->v[k].x),
+					               plot_script_place(w, PLOT_Y, s->v[k].y) };
 				break;
 			}
 	}
@@ -595,7 +596,7 @@ static void diagonal(const struct plot *p, const struct view *w, struct str *out
 	str_add(out, "END\n");
 }
 
-static void draw(const struct plot_curve *s, int i, struct str *out)
+static void plot_script_draw(const struct plot_curve *s, int i, struct str *out)
 {
 	const char *c = colours[s->colour];
 
@@ -667,7 +668,7 @@ int plot_script(const struct plot *p, enum plot_format f, struct str *out, struc
 		return err_set(e, ERR_NOMEM, "out of memory for a chart");
 	if (p->failed)
 		return err_set(e, ERR_IO, "no chart: %s", p->failed);
-	if (look(p, &w, e) < 0)
+	if (plot_script_look(p, &w, e) < 0)
 		return -1;
 	terminal(p, &w, f, out);
 	str_add(out,
@@ -675,7 +676,7 @@ int plot_script(const struct plot *p, enum plot_format f, struct str *out, struc
 	        "set mxtics 1\nset mytics 1\n"
 	        "set grid linetype 1 linecolor rgb '#e6e6e6' linewidth 0.7\n");
 	axes(p, &w, out);
-	head(p, &w, out);
+	plot_script_head(p, &w, out);
 	marks(p, &w, out);
 	for (int i = 0; i < p->n_series; i++) {
 		group[i] = p->s[i].kind == PLOT_BARS ? n++ : 0;
@@ -696,7 +697,7 @@ int plot_script(const struct plot *p, enum plot_format f, struct str *out, struc
 	}
 	for (int i = 0; i < p->n_series; i++) {
 		str_add(out, between);
-		draw(&p->s[i], i, out);
+		plot_script_draw(&p->s[i], i, out);
 		between = ", \\\n    ";
 	}
 	str_addc(out, '\n');

@@ -13,7 +13,7 @@
 #define DEFAULT     "configs/accuracy/h200.yaml"
 #define MAX_CLASSES 200
 
-static int real(const struct yaml *y, const struct ynode *map, const char *key, double *out, struct err *e)
+static int accuracy_real(const struct yaml *y, const struct ynode *map, const char *key, double *out, struct err *e)
 {
 	const struct ynode *n = ynode_get(map, key);
 	const char *s;
@@ -35,9 +35,10 @@ static int score(const struct yaml *y, const struct ynode *n, struct score *s, s
 		return yaml_err(y, n, e, "a class is a mapping");
 	if (!ynode_get(n, "n"))
 		return yaml_err(y, n, e, "'n' is missing");
-	if (yaml_u64(y, ynode_get(n, "n"), 1, UINT32_MAX, &count, e) < 0 || real(y, n, "mape", &s->mape, e) < 0 ||
-	    real(y, n, "median_ape", &s->median_ape, e) < 0 || real(y, n, "p90_ape", &s->p90_ape, e) < 0 ||
-	    real(y, n, "bias", &s->bias, e) < 0 || real(y, n, "weighted_ape", &s->weighted_ape, e) < 0)
+	if (yaml_u64(y, ynode_get(n, "n"), 1, UINT32_MAX, &count, e) < 0 ||
+	    accuracy_real(y, n, "mape", &s->mape, e) < 0 || accuracy_real(y, n, "median_ape", &s->median_ape, e) < 0 ||
+	    accuracy_real(y, n, "p90_ape", &s->p90_ape, e) < 0 || accuracy_real(y, n, "bias", &s->bias, e) < 0 ||
+	    accuracy_real(y, n, "weighted_ape", &s->weighted_ape, e) < 0)
 		return -1;
 	s->n = count;
 	return 0;

@@ -31,7 +31,7 @@ static bool is_row(void *arg, const char *line, size_t n)
 	return n > 0 && *line != '#' && *line != '\r';
 }
 
-static int fault(const struct reader *r, size_t field, struct err *e)
+static int blocks_fault(const struct reader *r, size_t field, struct err *e)
 {
 	const uint64_t line = csv_line(r->csv);
 
@@ -59,10 +59,10 @@ static int read_column(struct reader *r, size_t i, struct err *e)
 	near = str_nearest(text, columns, COLUMNS);
 	err_set(e, ERR_IO, "unknown column '%.40s'%s%s%s", text, near ? ": the nearest is '" : "", near ? near : "",
 	        near ? "'" : "");
-	return fault(r, i, e);
+	return blocks_fault(r, i, e);
 }
 
-static int read_header(struct reader *r, struct err *e)
+static int blocks_read_header(struct reader *r, struct err *e)
 {
 	uint32_t seen = 0;
 
@@ -76,7 +76,7 @@ static int read_header(struct reader *r, struct err *e)
 			return -1;
 		if (seen >> r->of[i] & 1) {
 			err_set(e, ERR_IO, "column '%s' is there twice", columns[r->of[i]]);
-			return fault(r, i, e);
+			return blocks_fault(r, i, e);
 		}
 		seen |= 1u << r->of[i];
 	}
@@ -126,7 +126,7 @@ static int time_cell(const char *text, uint64_t *out, struct err *e)
 	return 0;
 }
 
-static int cell(const struct reader *r, size_t i, struct block_row *b, struct arena *a, struct err *e)
+static int blocks_cell(const struct reader *r, size_t i, struct block_row *b, struct arena *a, struct err *e)
 {
 	const char *text = csv_field(r->csv, i);
 
@@ -158,7 +158,7 @@ struct maker {
 	uint64_t end;
 };
 
-static uint32_t tensor(struct maker *m, const char *name, enum op_role role, bool external, uint64_t values)
+static uint32_t blocks_tensor(struct maker *m, const char *name, enum op_role role, bool external, uint64_t values)
 {
 	struct op_tensor *t = &m->s->tensors[m->s->n_tensors];
 
@@ -185,7 +185,7 @@ static void operand(struct maker *m, struct op *o, uint32_t t, bool write)
 }
 
 /* Each waits for the one before it. */
-static struct op *product(struct maker *m, const char *name, uint64_t rows, uint64_t n, uint64_t k)
+static struct op *blocks_product(struct maker *m, const char *name, uint64_t rows, uint64_t n, uint64_t k)
 {
 	const uint32_t id = (uint32_t)m->s->n_ops++;
 	struct op *o = &m->s->ops[id];
@@ -211,34 +211,34 @@ static struct op *product(struct maker *m, const char *name, uint64_t rows, uint
 	return o;
 }
 
-static void make(struct maker *m, const struct block_row *b)
+static void blocks_make(struct maker *m, const struct block_row *b)
 {
 	const uint64_t weights = b->hidden * b->inter;
-	const uint32_t in = tensor(m, "in", OP_ACTIVATION, true, b->rows * b->hidden);
+	const uint32_t in = blocks_tensor(m, "in", OP_ACTIVATION, true, b->rows * b->hidden);
 	const bool gated = b->kind == kinds[0];
-	struct op *o = product(m, "up", b->rows, b->inter, b->hidden);
-	uint32_t made = tensor(m, "up.out", OP_ACTIVATION, false, b->rows * b->inter);
+	struct op *o = blocks_product(m, "up", b->rows, b->inter, b->hidden);
+	uint32_t made = blocks_tensor(m, "up.out", OP_ACTIVATION, false, b->rows * b->inter);
 
 	operand(m, o, in, false);
-	operand(m, o, tensor(m, "up.w", OP_WEIGHT, true, weights), false);
+	operand(m, o, blocks_tensor(m, "up.w", OP_WEIGHT, true, weights), false);
 	operand(m, o, made, true);
 	o->cost = gated ? OP_COST_MOVE : OP_COST_ACT;
 	if (gated) {
 		const uint32_t up = made;
 
-		o = product(m, "gate", b->rows, b->inter, b->hidden);
-		made = tensor(m, "gate.out", OP_ACTIVATION, false, b->rows * b->inter);
+		o = blocks_product(m, "gate", b->rows, b->inter, b->hidden);
+		made = blocks_tensor(m, "gate.out", OP_ACTIVATION, false, b->rows * b->inter);
 		operand(m, o, in, false);
-		operand(m, o, tensor(m, "gate.w", OP_WEIGHT, true, weights), false);
+		operand(m, o, blocks_tensor(m, "gate.w", OP_WEIGHT, true, weights), false);
 		operand(m, o, up, false);
 		operand(m, o, made, true);
 		o->cost = OP_COST_ACT;
 		o->shape.arity = 2;
 	}
-	o = product(m, "down", b->rows, b->hidden, b->inter);
+	o = blocks_product(m, "down", b->rows, b->hidden, b->inter);
 	operand(m, o, made, false);
-	operand(m, o, tensor(m, "down.w", OP_WEIGHT, true, weights), false);
-	operand(m, o, tensor(m, "out", OP_ACTIVATION, false, b->rows * b->hidden), true);
+	operand(m, o, blocks_tensor(m, "down.w", OP_WEIGHT, true, weights), false);
+	operand(m, o, blocks_tensor(m, "out", OP_ACTIVATION, false, b->rows * b->hidden), true);
 }
 
 static int make_stream(struct block_row *b, const char *file, struct arena *a, struct err *e)
@@ -252,34 +252,34 @@ static int make_stream(struct block_row *b, const char *file, struct arena *a, s
 	b->stream.deps = arena_array(a, MOST_OPS, sizeof *b->stream.deps);
 	if (!b->stream.ops || !b->stream.tensors || !b->stream.operands || !b->stream.deps)
 		return err_nomem(e, "for a block");
-	make(&m, b);
+	blocks_make(&m, b);
 	b->stream.addr_end = m.end;
 	return 0;
 }
 
 /* --- the whole table ---------------------------------------------------------------------------------------------- */
 
-static int read_row(const struct reader *r, struct block_row *b, struct arena *a, struct err *e)
+static int blocks_read_row(const struct reader *r, struct block_row *b, struct arena *a, struct err *e)
 {
 	*b = (struct block_row){ .name = "" };
 	if (csv_count(r->csv) > r->width) {
 		err_set(e, ERR_IO, "a row of %zu cells under a header of %zu", csv_count(r->csv), r->width);
-		return fault(r, r->width, e);
+		return blocks_fault(r, r->width, e);
 	}
 	for (size_t i = 0; i < r->width; i++)
-		if (cell(r, i, b, a, e) < 0)
-			return fault(r, i, e);
+		if (blocks_cell(r, i, b, a, e) < 0)
+			return blocks_fault(r, i, e);
 	b->name = *b->name ? b->name : b->kind;
 	return make_stream(b, r->file, a, e);
 }
 
-static int read_all(struct reader *r, struct arena *a, struct block_row **out, size_t *n, struct err *e)
+static int blocks_read_all(struct reader *r, struct arena *a, struct block_row **out, size_t *n, struct err *e)
 {
 	size_t cap = 0;
 	int rc;
 
 	*n = 0, *out = NULL;
-	if (read_header(r, e) < 0)
+	if (blocks_read_header(r, e) < 0)
 		return -1;
 	while ((rc = next_row(r, e)) == 1) {
 		if (*n == MAX_ROWS)
@@ -293,7 +293,7 @@ static int read_all(struct reader *r, struct arena *a, struct block_row **out, s
 				memcpy(more, *out, *n * sizeof *more);
 			*out = more;
 		}
-		if (read_row(r, &(*out)[*n], a, e) < 0)
+		if (blocks_read_row(r, &(*out)[*n], a, e) < 0)
 			return -1;
 		++*n;
 	}
@@ -307,7 +307,7 @@ int blocks_read(const char *path, struct arena *a, struct block_row **out, size_
 	int rc = -1;
 
 	if (in && r.file && (r.csv = csv_new(in, e)))
-		rc = read_all(&r, a, out, n, e);
+		rc = blocks_read_all(&r, a, out, n, e);
 	csv_free(r.csv);
 	input_free(in);
 	return rc;

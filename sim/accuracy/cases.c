@@ -179,7 +179,7 @@ static const char *case_name(struct arena *a, const char *range, const char **ki
 	return bar ? arena_printf(a, "%.*s %.*s", (int)(bar - p), p, (int)(end - bar - 1), bar + 1) : *kind;
 }
 
-static uint64_t measured(const struct op_stream *s, uint32_t first, uint32_t n)
+static uint64_t cases_measured(const struct op_stream *s, uint32_t first, uint32_t n)
 {
 	uint64_t ns = 0;
 
@@ -203,7 +203,7 @@ enum sample_split cases_split(uint64_t hash)
 	return hash_mix(hash) % 100 < HELD_OUT ? SAMPLE_HELD_OUT : SAMPLE_FITTED;
 }
 
-static int by_value(const void *a, const void *b)
+static int cases_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -223,8 +223,8 @@ static int add_case(struct cases *c, const struct rep *reps, size_t n, const cha
 	struct sample *x = &c->v[c->n++];
 
 	for (size_t i = 0; i < n; i++)
-		ns[i] = measured(&c->stream, reps[i].first, reps[i].n);
-	qsort(ns, n, sizeof *ns, by_value);
+		ns[i] = cases_measured(&c->stream, reps[i].first, reps[i].n);
+	qsort(ns, n, sizeof *ns, cases_by_value);
 	x->name = name;
 	x->group = kind;
 	x->cls = longest_family(&c->stream, reps[0].first, reps[0].n);
@@ -446,7 +446,7 @@ int cases_move(struct cases *c, const struct cases_rules *r, const struct machin
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
-static void add(struct gpu_time *sum, const struct gpu_time *t)
+static void cases_add(struct gpu_time *sum, const struct gpu_time *t)
 {
 	if (t->total > sum->body)
 		sum->bound = t->bound;
@@ -471,7 +471,7 @@ void cases_time_one(struct cases *c, size_t i, const struct gpu *g)
 	for (uint32_t k = from; k < to; k++) {
 		struct gpu_time t = gpu_time(g, &c->work.launches[k]);
 
-		add(&x->time, &t);
+		cases_add(&x->time, &t);
 	}
 	x->time.total += x->around;
 	x->time.launch += x->around;

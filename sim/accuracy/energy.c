@@ -45,17 +45,17 @@ struct reader {
 	bool live;
 };
 
-static const char *text(const struct reader *r, enum column c)
+static const char *energy_text(const struct reader *r, enum column c)
 {
 	return r->at[c] < 0 ? "" : csv_field(r->csv, (size_t)r->at[c]);
 }
 
-static int refuse(const struct reader *r, const char *what, const char *value, struct err *e)
+static int energy_refuse(const struct reader *r, const char *what, const char *value, struct err *e)
 {
 	return err_set(e, ERR_IO, "%s:%llu: %s '%.80s'", r->name, (unsigned long long)csv_line(r->csv), what, value);
 }
 
-static int header(struct reader *r, struct err *e)
+static int energy_header(struct reader *r, struct err *e)
 {
 	int rc = csv_row(r->csv, e);
 
@@ -75,9 +75,9 @@ static int header(struct reader *r, struct err *e)
 }
 
 /* A number of a cell, not negative; an empty cell is 0. */
-static int real(const struct reader *r, enum column c, double most, double *out, struct err *e)
+static int energy_real(const struct reader *r, enum column c, double most, double *out, struct err *e)
 {
-	const char *s = text(r, c);
+	const char *s = energy_text(r, c);
 	char *end;
 
 	*out = 0;
@@ -96,14 +96,14 @@ static int shape(const struct reader *r, const char *key, uint64_t most, uint64_
 	const size_t n = strlen(key);
 
 	*out = 0;
-	for (const char *s = text(r, SHAPE); s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
+	for (const char *s = energy_text(r, SHAPE); s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
 		char *end;
 
 		if (strncmp(s, key, n) != 0 || s[n] != '=')
 			continue;
 		*out = strtoull(s + n + 1, &end, 10);
 		if (s[n + 1] == '-' || end == s + n + 1 || (*end && *end != ',') || *out > most)
-			return refuse(r, "no whole number, or too large, in", text(r, SHAPE), e);
+			return energy_refuse(r, "no whole number, or too large, in", energy_text(r, SHAPE), e);
 	}
 	return 0;
 }
@@ -115,12 +115,12 @@ static int shapes(const struct reader *r, const char *const *keys, uint64_t *con
 			return -1;
 		if (!*out[i])
 			return err_set(e, ERR_IO, "%s:%llu: no '%s=' in the shape '%.60s'", r->name,
-			               (unsigned long long)csv_line(r->csv), keys[i], text(r, SHAPE));
+			               (unsigned long long)csv_line(r->csv), keys[i], energy_text(r, SHAPE));
 	}
 	return 0;
 }
 
-static bool has(const char *kind, const char *part)
+static bool energy_has(const char *kind, const char *part)
 {
 	const size_t n = strlen(part);
 
@@ -132,11 +132,11 @@ static bool has(const char *kind, const char *part)
 
 static enum dtype type_of(const char *kind, enum dtype otherwise)
 {
-	return has(kind, "bf16")   ? DT_BF16
-	       : has(kind, "fp16") ? DT_FP16
-	       : has(kind, "fp8")  ? DT_FP8
-	       : has(kind, "fp32") ? DT_FP32
-	                           : otherwise;
+	return energy_has(kind, "bf16")   ? DT_BF16
+	       : energy_has(kind, "fp16") ? DT_FP16
+	       : energy_has(kind, "fp8")  ? DT_FP8
+	       : energy_has(kind, "fp32") ? DT_FP32
+	                                  : otherwise;
 }
 
 /* --- what the L2 makes of an iteration --------------------------------------------------------------------------- */
@@ -233,7 +233,7 @@ static int gemm(struct reader *r, const char *kind, struct energy_case *c, struc
 	uint64_t weights;
 
 	if (d == DT_NONE)
-		return refuse(r, "no type that is known in the kind", kind, e);
+		return energy_refuse(r, "no type that is known in the kind", kind, e);
 	if (shapes(r, keys, (uint64_t *const[]){ &s->m, &s->n, &s->k }, 1 << 20, e) < 0)
 		return -1;
 	s->batch = 1;
@@ -242,10 +242,10 @@ static int gemm(struct reader *r, const char *kind, struct energy_case *c, struc
 	r->op.out_dtype = d == DT_FP8 ? DT_BF16 : d;
 	weights = dtype_bytes(d, s->n * s->k);
 	moves(r, dtype_bytes(d, s->m * s->k), 1, false);
-	moves(r, weights, has(kind, "hot") ? 1 : copies_of(weights), false);
+	moves(r, weights, energy_has(kind, "hot") ? 1 : copies_of(weights), false);
 	moves(r, dtype_bytes(r->op.out_dtype, s->m * s->n), 1, true);
-	r->live = !has(kind, "zeros");
-	c->cls = s->m == 1 ? "product, 1 row" : has(kind, "zeros") ? "product of zeros" : "product";
+	r->live = !energy_has(kind, "zeros");
+	c->cls = s->m == 1 ? "product, 1 row" : energy_has(kind, "zeros") ? "product of zeros" : "product";
 	return counted(r, c, e);
 }
 
@@ -267,10 +267,10 @@ static int elementwise(struct reader *r, const char *kind, struct energy_case *c
 	uint64_t bytes, copies;
 
 	for (size_t i = 0; i < sizeof eaches / sizeof *eaches; i++)
-		if (has(kind, eaches[i].op))
+		if (energy_has(kind, eaches[i].op))
 			f = &eaches[i];
 	if (!f)
-		return refuse(r, "no operator that is known in the kind", kind, e);
+		return energy_refuse(r, "no operator that is known in the kind", kind, e);
 	if (shapes(r, keys, (uint64_t *const[]){ &s->elems }, UINT64_C(1) << 34, e) < 0)
 		return -1;
 	r->op.kind = f->kind;
@@ -279,12 +279,12 @@ static int elementwise(struct reader *r, const char *kind, struct energy_case *c
 	if (r->op.kind == OP_CONVERT)
 		r->op.out_dtype = r->op.dtype == DT_FP32 ? DT_BF16 : DT_FP32;
 	bytes = dtype_bytes(r->op.dtype, s->elems);
-	copies = has(kind, "hot") ? 1 : copies_of(2 * bytes);
+	copies = energy_has(kind, "hot") ? 1 : copies_of(2 * bytes);
 	if (f->reads)
 		moves(r, bytes, copies, false);
 	if (f->reads > 1) /* the second operand is always the same */
 		moves(r, bytes, 1, false);
-	moves(r, dtype_bytes(r->op.out_dtype, s->elems), f->own || has(kind, "own") ? copies : 1, true);
+	moves(r, dtype_bytes(r->op.out_dtype, s->elems), f->own || energy_has(kind, "own") ? copies : 1, true);
 	r->live = f->reads != 0;
 	c->cls = "elementwise";
 	return counted(r, c, e);
@@ -300,7 +300,7 @@ static const struct row_op {
 	        { "topk", OP_TOPK, false },
 	        { "sort", OP_SORT, true } };
 
-static int rows(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+static int energy_own_rows(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
 {
 	static const char *const keys[] = { "rows", "cols", NULL };
 	struct op_shape *s = &r->op.shape;
@@ -308,10 +308,10 @@ static int rows(struct reader *r, const char *kind, struct energy_case *c, struc
 	uint64_t bytes;
 
 	for (size_t i = 0; i < sizeof row_ops / sizeof *row_ops; i++)
-		if (has(kind, row_ops[i].op))
+		if (energy_has(kind, row_ops[i].op))
 			f = &row_ops[i];
 	if (!f)
-		return refuse(r, "no operator that is known in the kind", kind, e);
+		return energy_refuse(r, "no operator that is known in the kind", kind, e);
 	if (shapes(r, keys, (uint64_t *const[]){ &s->rows, &s->cols }, 1 << 24, e) < 0)
 		return -1;
 	r->op.kind = f->kind;
@@ -325,7 +325,7 @@ static int rows(struct reader *r, const char *kind, struct energy_case *c, struc
 	return counted(r, c, e);
 }
 
-static int attention(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+static int energy_attention(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
 {
 	static const char *const keys[] = { "b", "h", "hk", "lq", "lk", "d", NULL };
 	struct op_shape *s = &r->op.shape;
@@ -343,7 +343,7 @@ static int attention(struct reader *r, const char *kind, struct energy_case *c, 
 	r->op.algorithm = s->q_len > 64 ? OP_ATTN_FLASH : OP_ATTN_SPLIT_KV;
 	kv = 2 * dtype_bytes(r->op.dtype, s->batch * s->kv_heads * s->kv_len * s->head_dim);
 	moves(r, dtype_bytes(r->op.dtype, s->batch * s->heads * s->q_len * s->head_dim), 1, false);
-	moves(r, kv, !has(kind, "turns") ? 1 : copies_of(kv) < 16 ? copies_of(kv) : 16, false);
+	moves(r, kv, !energy_has(kind, "turns") ? 1 : copies_of(kv) < 16 ? copies_of(kv) : 16, false);
 	moves(r, dtype_bytes(r->op.dtype, s->batch * s->heads * s->q_len * s->head_dim), 1, true);
 	c->cls = s->q_len > 64 ? "attention of many queries" : "attention";
 	return counted(r, c, e);
@@ -358,31 +358,31 @@ static int micro(struct reader *r, const char *kind, struct energy_case *c, stru
 	double ops, bytes;
 	uint64_t mib, warps, blocks;
 
-	if (real(r, OPS, 1e18, &ops, e) < 0 || real(r, BYTES, 1e18, &bytes, e) < 0 ||
+	if (energy_real(r, OPS, 1e18, &ops, e) < 0 || energy_real(r, BYTES, 1e18, &bytes, e) < 0 ||
 	    shape(r, "mib", 1 << 20, &mib, e) < 0 || shape(r, "warps", 64, &warps, e) < 0 ||
 	    shape(r, "blocks", 64, &blocks, e) < 0)
 		return -1;
 	c->cls = "microbenchmark";
-	c->work.sms = strcmp(kind, "idle") == 0 ? 0 : has(kind, "thread") ? 1 : r->gpu.sms;
-	if (has(kind, "read")) {
+	c->work.sms = strcmp(kind, "idle") == 0 ? 0 : energy_has(kind, "thread") ? 1 : r->gpu.sms;
+	if (energy_has(kind, "read")) {
 		const uint64_t n = (uint64_t)bytes, near = (mib << 20) / 2 * 3 <= r->m->mem.l2.size ? n : 0;
 		const struct gpu_mem m = { .read = n, .read_hit = near };
 
 		/* An SM's part that its L1 keeps does not come from the L2. */
-		const bool l1 = !has(kind, "cg") && (mib << 20) / r->gpu.sms <= r->m->gpu.rows.l1 / 3;
+		const bool l1 = !energy_has(kind, "cg") && (mib << 20) / r->gpu.sms <= r->m->gpu.rows.l1 / 3;
 
 		gpu_activity_bytes(&c->work, &m, DT_FP32, true);
 		gpu_activity_read(&c->work, l1 ? 0 : n, DT_FP32);
 		ops += (double)n / 4; /* a load of 16 bytes, and three instructions to use and count them */
 		c->kernels = 1;
-	} else if (has(kind, "spin") && ops <= 0) {
+	} else if (energy_has(kind, "spin") && ops <= 0) {
 		const uint64_t threads = c->work.sms == 1 ? 1 : 32 * c->work.sms;
 
 		ops = c->us * (double)(c->clock ? c->clock : r->gpu.top) / 1e3 / CHAIN * (double)threads;
 	}
-	if (has(kind, "sfu"))
+	if (energy_has(kind, "sfu"))
 		c->work.n[GPU_EVENT_sfu] += (uint64_t)ops;
-	if (has(kind, "smem"))
+	if (energy_has(kind, "smem"))
 		c->work.n[GPU_EVENT_shared] += (uint64_t)bytes;
 	c->work.n[GPU_EVENT_instruction] += (uint64_t)ops;
 	c->kernels = c->work.sms ? 1 : 0;
@@ -394,7 +394,7 @@ static int micro(struct reader *r, const char *kind, struct energy_case *c, stru
 /* The text behind "model=" up to the comma. */
 static void model_name(const struct reader *r, char *out, size_t size)
 {
-	const char *s = strstr(text(r, SHAPE), "model=");
+	const char *s = strstr(energy_text(r, SHAPE), "model=");
 	size_t n = s ? strcspn(s + 6, ",") : 0;
 
 	n = n < size ? n : size - 1;
@@ -402,7 +402,7 @@ static void model_name(const struct reader *r, char *out, size_t size)
 	out[n] = '\0';
 }
 
-static int step(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+static int energy_own_step(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
 {
 	char model[64];
 	struct energy_step s = { .model = model, .live = !r->m->gpu.power.constant };
@@ -413,7 +413,7 @@ static int step(struct reader *r, const char *kind, struct energy_case *c, struc
 	if (shape(r, "batch", 4096, &s.batch, e) < 0 || shape(r, "context", 1 << 20, &s.context, e) < 0)
 		return -1;
 	if (!s.batch || !s.context)
-		return refuse(r, "no 'batch=' or no 'context=' in the shape", text(r, SHAPE), e);
+		return energy_refuse(r, "no 'batch=' or no 'context=' in the shape", energy_text(r, SHAPE), e);
 	c->cls = "step";
 	rc = energy_step(r->m, r->k, &s, r->traffic, r->a, c, e);
 	if (rc == 1)
@@ -425,9 +425,9 @@ static int step(struct reader *r, const char *kind, struct energy_case *c, struc
 static const struct {
 	const char *prefix;
 	case_fn *make;
-} kinds[] = { { "gemm", gemm },  { "ew", elementwise }, { "row", rows },  { "attention", attention },
-	      { "read", micro }, { "ffma", micro },     { "sfu", micro }, { "smem", micro },
-	      { "spin", micro }, { "idle", micro },     { "step", step } };
+} kinds[] = { { "gemm", gemm },  { "ew", elementwise }, { "row", energy_own_rows }, { "attention", energy_attention },
+	      { "read", micro }, { "ffma", micro },     { "sfu", micro },           { "smem", micro },
+	      { "spin", micro }, { "idle", micro },     { "step", energy_own_step } };
 
 static case_fn *kind_of(const char *kind)
 {
@@ -442,10 +442,10 @@ static case_fn *kind_of(const char *kind)
 
 /* --- a file -------------------------------------------------------------------------------------------------- */
 
-static int row(struct reader *r, struct err *e)
+static int energy_own_row(struct reader *r, struct err *e)
 {
 	struct energy_case *c = &r->out->v[r->out->n];
-	const char *kind = text(r, KIND);
+	const char *kind = energy_text(r, KIND);
 	case_fn *make = kind_of(kind);
 	double mhz;
 	int rc;
@@ -456,13 +456,14 @@ static int row(struct reader *r, struct err *e)
 		r->out->left_out++;
 		return 0;
 	}
-	*c = (struct energy_case){ .name = arena_printf(r->a, "%s %s", kind, text(r, SHAPE)) };
-	if (real(r, WATTS, 1e5, &c->watts, e) < 0 || real(r, US, 1e9, &c->us, e) < 0 || real(r, MHZ, 1e5, &mhz, e) < 0)
+	*c = (struct energy_case){ .name = arena_printf(r->a, "%s %s", kind, energy_text(r, SHAPE)) };
+	if (energy_real(r, WATTS, 1e5, &c->watts, e) < 0 || energy_real(r, US, 1e9, &c->us, e) < 0 ||
+	    energy_real(r, MHZ, 1e5, &mhz, e) < 0)
 		return -1;
 	if (c->watts <= 0)
-		return refuse(r, "'watts' is no power:", text(r, WATTS), e);
+		return energy_refuse(r, "'watts' is no power:", energy_text(r, WATTS), e);
 	if (c->us <= 0 && strcmp(kind, "idle") != 0)
-		return refuse(r, "'us' is no time:", text(r, US), e);
+		return energy_refuse(r, "'us' is no time:", energy_text(r, US), e);
 	c->time = c->us > 0 ? (ps_t)(c->us * 1e6 + 0.5) : 1000 * PS_MS;
 	c->clock = (uint64_t)(mhz * 1e3 + 0.5);
 	c->measured = (uint64_t)(c->watts * (double)c->time * 1e3 + 0.5); /* W ps are 1e-12 J */
@@ -474,7 +475,7 @@ static int row(struct reader *r, struct err *e)
 	r->op.acc_dtype = DT_FP32;
 	if ((rc = make(r, kind, c, e)) != 0)
 		return rc < 0 ? -1 : 0;
-	c->hash = hash_mix(hash_str(hash_str(HASH_INIT, kind), text(r, SHAPE)));
+	c->hash = hash_mix(hash_str(hash_str(HASH_INIT, kind), energy_text(r, SHAPE)));
 	c->split = c->hash % 5 < 2 ? SAMPLE_HELD_OUT : SAMPLE_FITTED;
 	r->out->n++;
 	return 0;
@@ -499,10 +500,11 @@ int energy_read(struct input *in, const struct machine_cfg *m, const struct kern
 	r.stream.operands = r.operands;
 	r.stream.n_operands = r.stream.n_tensors = OPERANDS;
 	r.stream.tensors = r.tensors;
-	if (!(r.csv = csv_new(in, e)) || !(r.traffic = gpu_traffic_new(&m->mem, m->clock, e)) || header(&r, e) < 0)
+	if (!(r.csv = csv_new(in, e)) || !(r.traffic = gpu_traffic_new(&m->mem, m->clock, e)) ||
+	    energy_header(&r, e) < 0)
 		goto out;
 	while ((rc = csv_row(r.csv, e)) > 0)
-		if (row(&r, e) < 0) {
+		if (energy_own_row(&r, e) < 0) {
 			rc = -1;
 			goto out;
 		}

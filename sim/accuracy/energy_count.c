@@ -7,7 +7,7 @@
 /* --- launches ---------------------------------------------------------------------------------------------------- */
 
 /* What one launch does: `l` has its place among the op's launches, and its kernel. */
-static void count(struct energy_count *c, struct gpu_launch *l)
+static void do_energy_count(struct energy_count *c, struct gpu_launch *l)
 {
 	const enum kernel_moves m = l->kernel.moves;
 	struct gpu_activity x;
@@ -31,7 +31,7 @@ static void one_kernel(struct energy_count *c, const char *name, uint64_t ctas, 
 	at.grid[1] = at.grid[2] = at.block[1] = at.block[2] = 1;
 	at.cluster[0] = at.cluster[1] = at.cluster[2] = 1;
 	l.kernel = kernels_match(c->k, name, "table");
-	count(c, &l);
+	do_energy_count(c, &l);
 }
 
 /* The library's launches; each looks at those before it. */
@@ -46,7 +46,7 @@ static bool laid_out(struct energy_count *c)
 		l[i] = (struct gpu_launch){
 			.stream = c->s, .op = c->op, .at = &x.at[i], .kernel = x.kernel[i], .nth = i, .count = x.n
 		};
-		count(c, &l[i]);
+		do_energy_count(c, &l[i]);
 	}
 	return true;
 }
@@ -95,12 +95,12 @@ static void tiled(struct energy_count *c)
 	k.splits_k = best.parts > 1;
 	at.grid[0] = (uint32_t)(best.ctas < UINT32_MAX ? best.ctas : UINT32_MAX);
 	l = (struct gpu_launch){ .stream = c->s, .op = c->op, .at = &at, .kernel = k, .count = 1 };
-	count(c, &l);
+	do_energy_count(c, &l);
 }
 
 /* --- kinds of op --------------------------------------------------------------------------------------------------- */
 
-static void product(struct energy_count *c)
+static void energy_count_product(struct energy_count *c)
 {
 	const struct op_shape *s = &c->op->shape;
 
@@ -126,7 +126,7 @@ static const struct {
 	{ "", "void at::native::vectorized_elementwise_kernel<8, CUDAFunctor_add" },
 };
 
-static void each(struct energy_count *c)
+static void energy_count_each(struct energy_count *c)
 {
 	const uint64_t n = c->op->shape.elems;
 	size_t i = 0;
@@ -146,7 +146,7 @@ static void each(struct energy_count *c)
 	}
 }
 
-static void rows(struct energy_count *c)
+static void energy_count_rows(struct energy_count *c)
 {
 	const struct op_shape *s = &c->op->shape;
 	const bool wide = c->op->dtype == DT_FP32;
@@ -186,19 +186,19 @@ bool energy_count_op(struct energy_count *c)
 
 	switch (c->op->kind) {
 	case OP_GEMM:
-		product(c);
+		energy_count_product(c);
 		return true;
 	case OP_ELEMENTWISE:
 	case OP_CONVERT:
 	case OP_COPY:
-		each(c);
+		energy_count_each(c);
 		return true;
 	case OP_REDUCE:
 	case OP_SOFTMAX:
 	case OP_NORM:
 	case OP_TOPK:
 	case OP_SORT:
-		rows(c);
+		energy_count_rows(c);
 		return true;
 	case OP_ATTENTION:
 		if (!laid_out(c)) /* cuDNN's kernel of 128 queries */

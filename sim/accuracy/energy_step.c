@@ -26,8 +26,8 @@ static const char *model_of(const char *name)
 	return NULL;
 }
 
-static int count(struct energy_case *c, const struct gpu *g, const struct gpu_work *w, const struct energy_step *s,
-                 struct arena *keep, struct err *e)
+static int energy_step_count(struct energy_case *c, const struct gpu *g, const struct gpu_work *w,
+                             const struct energy_step *s, struct arena *keep, struct err *e)
 {
 	const struct gpu at = gpu_at_clock(g, c->clock && c->clock < g->top ? c->clock : g->top);
 	struct gpu_activity *x = arena_array(keep, w->n + 1, sizeof *x);
@@ -72,7 +72,7 @@ int energy_step(const struct machine_cfg *m, const struct kernels *k, const stru
 	else if ((how.quant = scheme_find("bf16", e)) && build_stream(model, &how, own, &stream, e) == 0 &&
 	         map_footprint(&stream, NULL, own, &need, e) == 0 && map_capacity_check(&need, &m->mem.dram, e) == 0 &&
 	         gpu_geometry_work(&g, k, &stream, own, &laid, &w, e) == 0 && gpu_work_run(&w, true, t, e) == 0)
-		rc = count(c, &g, &w, s, a, e);
+		rc = energy_step_count(c, &g, &w, s, a, e);
 	arena_free(own);
 	model_free(model);
 	return rc;

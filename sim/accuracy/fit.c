@@ -44,7 +44,7 @@ struct search {
 	unsigned n, fold, evaluations, most;
 };
 
-static void put(struct fitting *f, size_t i, uint64_t v)
+static void fit_put(struct fitting *f, size_t i, uint64_t v)
 {
 	const struct fit_param *x = &f->p->fit[i];
 
@@ -99,7 +99,7 @@ static int find_groups(struct fitting *f, struct err *e)
 		return err_set(e, ERR_NOMEM, "out of memory for the fit");
 	}
 	for (size_t i = 0; i < n_fit; i++) {
-		put(f, i, f->p->fit[i].start);
+		fit_put(f, i, f->p->fit[i].start);
 		up[i] = i;
 	}
 	for (size_t k = 0; k < f->n; k++) {
@@ -112,7 +112,7 @@ static int find_groups(struct fitting *f, struct err *e)
 
 		x->samples = 0;
 		for (int side = 0; side < 2; side++) {
-			put(f, i, side ? x->to : x->from);
+			fit_put(f, i, side ? x->to : x->from);
 			for (size_t k = 0; k < f->n; k++) {
 				ratio(f, k, &g);
 				if (sample(f, k)->time.total == base[k])
@@ -124,7 +124,7 @@ static int find_groups(struct fitting *f, struct err *e)
 					up[root(up, f->at[k].group)] = root(up, i);
 			}
 		}
-		put(f, i, x->start);
+		fit_put(f, i, x->start);
 	}
 	f->n_groups = 0;
 	for (size_t i = 0; i < n_fit; i++)
@@ -157,7 +157,7 @@ static double objective(unsigned n, const double *logs, double *gradient, void *
 		double v = exp(logs[i]);
 
 		v = v < (double)x->from ? (double)x->from : v > (double)x->to ? (double)x->to : v;
-		put(f, s->params[i], (uint64_t)(v + 0.5));
+		fit_put(f, s->params[i], (uint64_t)(v + 0.5));
 	}
 	for (size_t k = 0; k < f->n; k++) {
 		double r;
@@ -198,7 +198,7 @@ static void scan(struct search *s, const double *low, const double *high, double
 	}
 }
 
-static int run(struct search *s, uint64_t *values, struct err *e)
+static int fit_own_run(struct search *s, uint64_t *values, struct err *e)
 {
 	struct fitting *f = s->f;
 	nlopt_opt o = nlopt_create(NLOPT_LN_SBPLX, s->n);
@@ -231,7 +231,7 @@ static int run(struct search *s, uint64_t *values, struct err *e)
 		return err_set(e, ERR_STUCK, "the fit failed (NLopt code %d)", (int)rc);
 	for (unsigned i = 0; i < s->n; i++) {
 		values[s->params[i]] = fit_round((uint64_t)(exp(at[i]) + 0.5));
-		put(f, s->params[i], values[s->params[i]]);
+		fit_put(f, s->params[i], values[s->params[i]]);
 	}
 	f->done += f->share;
 	return 0;
@@ -246,7 +246,7 @@ static int fit_once(struct fitting *f, unsigned fold, uint64_t *values, struct e
 		for (size_t i = 0; i < f->p->n_fit; i++)
 			if (f->group[i] == group)
 				s.params[s.n++] = i;
-		if (run(&s, values, e) < 0)
+		if (fit_own_run(&s, values, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -279,11 +279,11 @@ static void sensitivities(struct fitting *f)
 		struct fit_param *x = &f->p->fit[i];
 		double as_is = mape_of(f, f->data->folds, f->group[i], &count), up, down;
 
-		put(f, i, x->value + x->value / 10);
+		fit_put(f, i, x->value + x->value / 10);
 		up = mape_of(f, f->data->folds, f->group[i], &count);
-		put(f, i, x->value - x->value / 10);
+		fit_put(f, i, x->value - x->value / 10);
 		down = mape_of(f, f->data->folds, f->group[i], &count);
-		put(f, i, x->value);
+		fit_put(f, i, x->value);
 		x->sensitivity = (up > down ? up : down) - as_is;
 	}
 }
@@ -295,7 +295,7 @@ static unsigned fold_of(const struct fitting *f, uint32_t set, const struct samp
 	return f->data->folds ? (unsigned)((x->hash >> 20) % f->data->folds) : 0;
 }
 
-static int gather(struct fitting *f, struct err *e)
+static int fit_gather(struct fitting *f, struct err *e)
 {
 	size_t most = 1;
 
@@ -318,7 +318,7 @@ static int fit_all(struct fitting *f, struct fit_report *out, struct err *e)
 	uint64_t values[FIT_MAX];
 	size_t count;
 
-	if (gather(f, e) < 0 || find_groups(f, e) < 0)
+	if (fit_gather(f, e) < 0 || find_groups(f, e) < 0)
 		return -1;
 	f->share = f->n_groups ? 1.0 / (double)(f->n_groups * (f->data->folds + 1)) : 1;
 	for (unsigned fold = 0; fold < f->data->folds; fold++) {

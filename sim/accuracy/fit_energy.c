@@ -54,7 +54,7 @@ static double predicted(const struct problem *p, const struct line *l)
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-static void put(struct gpu_power_cfg *c, size_t k, uint64_t v)
+static void fit_energy_put(struct gpu_power_cfg *c, size_t k, uint64_t v)
 {
 	if (k == 0)
 		c->lit = v;
@@ -65,21 +65,21 @@ static void put(struct gpu_power_cfg *c, size_t k, uint64_t v)
 }
 
 /* The model itself says what a cost multiplies: all others are 0. */
-static void probe(struct machine_cfg *m, struct energy_cases *sets, struct line *l)
+static void fit_energy_probe(struct machine_cfg *m, struct energy_cases *sets, struct line *l)
 {
 	struct energy_case *c = &sets[l->set].v[l->at];
 	const struct gpu g = machine_gpu(m);
 
 	for (size_t k = 0; k < COSTS; k++)
-		put(&m->gpu.power, k, 0);
+		fit_energy_put(&m->gpu.power, k, 0);
 	energy_ask(c, &g);
 	l->idle = (double)c->simulated / (double)c->measured;
 	l->y = 1 - l->idle;
 	for (size_t k = 0; k < COSTS; k++) {
-		put(&m->gpu.power, k, UNIT);
+		fit_energy_put(&m->gpu.power, k, UNIT);
 		energy_ask(c, &g);
 		l->x[k] = (double)c->parts.part[k + 1] / (double)UNIT / (double)c->measured;
-		put(&m->gpu.power, k, 0);
+		fit_energy_put(&m->gpu.power, k, 0);
 	}
 }
 
@@ -221,7 +221,7 @@ static uint64_t rounded(double v)
 static void install(struct machine_conf *conf, const struct problem *p)
 {
 	for (size_t k = 0; k < COSTS; k++)
-		put(&conf->cfg.gpu.power, k, rounded(p->cost[k]));
+		fit_energy_put(&conf->cfg.gpu.power, k, rounded(p->cost[k]));
 }
 
 /* Answers of the cases of a fold, another board's times its scales. */
@@ -253,8 +253,8 @@ static void steps(struct machine_conf *conf, struct energy_cases *sets, size_t n
 				energy_ask(&sets[s].v[i], &g);
 }
 
-static int gather(struct machine_conf *conf, struct energy_cases *sets, size_t n_sets, unsigned folds, struct arena *a,
-                  struct problem *p, struct err *e)
+static int fit_energy_gather(struct machine_conf *conf, struct energy_cases *sets, size_t n_sets, unsigned folds,
+                             struct arena *a, struct problem *p, struct err *e)
 {
 	size_t most = 1;
 
@@ -276,12 +276,12 @@ static int gather(struct machine_conf *conf, struct energy_cases *sets, size_t n
 			*l = (struct line){ .set = s,
 				            .at = i,
 				            .fold = folds ? (unsigned)((sets[s].v[i].hash >> 20) % folds) : 0 };
-			probe(&conf->cfg, sets, l);
+			fit_energy_probe(&conf->cfg, sets, l);
 		}
 	return 0;
 }
 
-static void begin(const struct machine_conf *conf, const struct problem *p, struct fit_energy *out)
+static void fit_energy_begin(const struct machine_conf *conf, const struct problem *p, struct fit_energy *out)
 {
 	struct err none = ERR_INIT;
 
@@ -310,11 +310,11 @@ int fit_energy_run(struct machine_conf *conf, struct energy_cases *sets, size_t 
 		out->cost[k].given = k == 0   ? conf->cfg.gpu.power.lit
 		                     : k == 1 ? conf->cfg.gpu.power.awake
 		                              : conf->cfg.gpu.power.cost[k - 2];
-	if (set_idle(conf, sets, out, e) < 0 || gather(conf, sets, n_sets, folds, a, &p, e) < 0)
+	if (set_idle(conf, sets, out, e) < 0 || fit_energy_gather(conf, sets, n_sets, folds, a, &p, e) < 0)
 		return -1;
 	if (!(out->scale = arena_array(a, n_sets + 1, sizeof *out->scale)))
 		return err_set(e, ERR_NOMEM, "out of memory for the fit");
-	begin(conf, &p, out);
+	fit_energy_begin(conf, &p, out);
 	for (unsigned f = 0; f < folds; f++) {
 		fit_once(&p, f);
 		install(conf, &p);

@@ -18,7 +18,7 @@ struct reading {
 	struct err *e;
 };
 
-static int text(struct reading *g, const struct ynode *map, const char *key, const char **out)
+static int fit_plan_text(struct reading *g, const struct ynode *map, const char *key, const char **out)
 {
 	const struct ynode *n = ynode_get(map, key);
 
@@ -32,7 +32,7 @@ static int find_row(struct reading *g, const struct ynode *map, size_t *row)
 	const char *key;
 	struct err why = ERR_INIT;
 
-	if (text(g, map, "key", &key) < 0)
+	if (fit_plan_text(g, map, "key", &key) < 0)
 		return -1;
 	if (cfg_find(g->conf->raw, key, row, &why) < 0)
 		return yaml_err(g->y, ynode_get(map, "key"), g->e, "%s", why.msg);
@@ -98,7 +98,8 @@ static int read_measured(struct reading *g, const struct ynode *n, struct fit_me
 	int rc = -1;
 
 	if (n->kind != YNODE_MAP || yaml_only_keys(g->y, n, keys, 4, g->e) < 0 || find_row(g, n, &m->row) < 0 ||
-	    text(g, n, "csv", &csv) < 0 || text(g, n, "name", &name) < 0 || text(g, n, "params", &params) < 0)
+	    fit_plan_text(g, n, "csv", &csv) < 0 || fit_plan_text(g, n, "name", &name) < 0 ||
+	    fit_plan_text(g, n, "params", &params) < 0)
 		return g->e->kind ? -1
 		                  : yaml_err(g->y, n, g->e,
 		                             "a measurement is {key: ..., csv: ..., name: ..., params: ...}");
@@ -128,7 +129,7 @@ static int raw(struct reading *g, const struct ynode *map, const char *key, cons
 	enum cfg_type type = f->of_kernel ? CFG_T_U32 : cfg_at(g->conf->raw, f->row).field->type;
 	const char *s;
 
-	if (text(g, map, key, &s) < 0)
+	if (fit_plan_text(g, map, key, &s) < 0)
 		return -1;
 	if (cfg_parse_value(type, s, out, &why) < 0)
 		return yaml_err(g->y, ynode_get(map, key), g->e, "%s", why.msg);
@@ -149,7 +150,7 @@ static int read_subject(struct reading *g, const struct ynode *n, struct fit_par
 		f->given = cfg_raw(g->conf->raw, f->row);
 		return 0;
 	}
-	if (text(g, n, "kernel", &row) < 0 || text(g, n, "number", &number) < 0)
+	if (fit_plan_text(g, n, "kernel", &row) < 0 || fit_plan_text(g, n, "number", &number) < 0)
 		return -1;
 	if (kernels_number(g->k, row, number, &f->number, &why) < 0)
 		return yaml_err(g->y, ynode_get(n, strstr(why.msg, "number") ? "number" : "kernel"), g->e, "%s",
@@ -169,7 +170,7 @@ static int read_fit(struct reading *g, const struct ynode *n, struct fit_param *
 		                "a fitted parameter is {key: ..., from: ..., to: ..., start: ..., reason: ...}");
 	if (yaml_only_keys(g->y, n, keys, 7, g->e) < 0 || read_subject(g, n, f) < 0 ||
 	    raw(g, n, "from", f, &f->from) < 0 || raw(g, n, "to", f, &f->to) < 0 ||
-	    raw(g, n, "start", f, &f->start) < 0 || text(g, n, "reason", &reason) < 0)
+	    raw(g, n, "start", f, &f->start) < 0 || fit_plan_text(g, n, "reason", &reason) < 0)
 		return -1;
 	if (!f->from || f->from >= f->to || f->start < f->from || f->start > f->to)
 		return yaml_err(g->y, n, g->e, "the bounds are not 0 < from <= start <= to");
@@ -177,7 +178,7 @@ static int read_fit(struct reading *g, const struct ynode *n, struct fit_param *
 	return 0;
 }
 
-static const struct ynode *list(struct reading *g, const char *key, size_t *n)
+static const struct ynode *fit_plan_list(struct reading *g, const char *key, size_t *n)
 {
 	const struct ynode *l = ynode_get(yaml_root(g->y), key);
 
@@ -212,10 +213,10 @@ struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, cons
 	}
 	if (yaml_only_keys(y, yaml_root(y), keys, 3, e) < 0)
 		goto fail;
-	for (l = list(&g, "measured", &n); p->n_measured < n; p->n_measured++)
+	for (l = fit_plan_list(&g, "measured", &n); p->n_measured < n; p->n_measured++)
 		if (read_measured(&g, l->vals[p->n_measured], &p->measured[p->n_measured]) < 0)
 			goto fail;
-	for (l = list(&g, "fit", &n); p->n_fit < n; p->n_fit++)
+	for (l = fit_plan_list(&g, "fit", &n); p->n_fit < n; p->n_fit++)
 		if (read_fit(&g, l->vals[p->n_fit], &p->fit[p->n_fit]) < 0)
 			goto fail;
 	if (e->kind)

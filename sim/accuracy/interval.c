@@ -14,7 +14,7 @@
 
 /* --- the file ------------------------------------------------------------------------------------------------------------ */
 
-static int number(const struct yaml *y, const char *key, double *out, struct err *e)
+static int interval_number(const struct yaml *y, const char *key, double *out, struct err *e)
 {
 	const struct ynode *n = ynode_get(yaml_root(y), key);
 	const char *s;
@@ -32,9 +32,11 @@ static int read_file(const struct yaml *y, struct arena *a, struct interval *out
 {
 	double totals;
 
-	if (number(y, "quantile", &out->quantile, e) < 0 || number(y, "elsewhere", &out->elsewhere, e) < 0 ||
-	    number(y, "npu_quantile", &out->npu_quantile, e) < 0 || number(y, "totals", &totals, e) < 0 ||
-	    yaml_root_text(y, "held", a, &out->held, e) < 0 || yaml_root_text(y, "npu", a, &out->npu, e) < 0)
+	if (interval_number(y, "quantile", &out->quantile, e) < 0 ||
+	    interval_number(y, "elsewhere", &out->elsewhere, e) < 0 ||
+	    interval_number(y, "npu_quantile", &out->npu_quantile, e) < 0 ||
+	    interval_number(y, "totals", &totals, e) < 0 || yaml_root_text(y, "held", a, &out->held, e) < 0 ||
+	    yaml_root_text(y, "npu", a, &out->npu, e) < 0)
 		return -1;
 	out->totals = (size_t)totals;
 	return 0;

@@ -50,7 +50,8 @@ static int shares_of(const struct csv *c, struct arena *a, struct interval_total
 	return 0;
 }
 
-static int read_row(const struct csv *c, struct arena *a, struct interval_total *t, const char *path, struct err *e)
+static int interval_totals_read_row(const struct csv *c, struct arena *a, struct interval_total *t, const char *path,
+                                    struct err *e)
 {
 	if (csv_count(c) != COLUMNS) {
 		err_set(e, ERR_IO, "a row has %d fields, this one %zu", COLUMNS, csv_count(c));
@@ -67,7 +68,7 @@ static int read_row(const struct csv *c, struct arena *a, struct interval_total 
 	return shares_of(c, a, t, path, e);
 }
 
-static int read_header(struct csv *c, const char *path, struct err *e)
+static int interval_totals_read_header(struct csv *c, const char *path, struct err *e)
 {
 	const int rc = csv_row(c, e);
 
@@ -88,7 +89,7 @@ static int read_rows(struct csv *c, const char *path, struct arena *a, struct in
 	while ((rc = csv_row(c, e)) > 0) {
 		if (*n == MOST)
 			return err_set(e, ERR_IO, "'%s' has more than %d totals", path, MOST);
-		if (read_row(c, a, &v[(*n)++], path, e) < 0)
+		if (interval_totals_read_row(c, a, &v[(*n)++], path, e) < 0)
 			return -1;
 	}
 	return rc < 0 || *n ? rc : err_set(e, ERR_IO, "'%s' has no totals", path);
@@ -103,7 +104,7 @@ int interval_totals(const char *path, struct arena *a, struct interval_total **v
 	*n = 0;
 	if (!(*v = arena_array(a, MOST, sizeof **v)))
 		err_nomem(e->kind ? NULL : e, "for totals");
-	else if (c && read_header(c, path, e) == 0)
+	else if (c && interval_totals_read_header(c, path, e) == 0)
 		rc = read_rows(c, path, a, *v, n, e);
 	csv_free(c);
 	input_free(in);

@@ -79,7 +79,7 @@ static int next(struct table *t, struct err *e)
 	return ferror(t->f) ? err_sys(e, ERR_IO, errno, "cannot read '%s'", t->path) : 0;
 }
 
-static int number(const struct table *t, int i, double *v, struct err *e)
+static int probe_curve_number(const struct table *t, int i, double *v, struct err *e)
 {
 	char *end = NULL;
 
@@ -91,7 +91,7 @@ static int number(const struct table *t, int i, double *v, struct err *e)
 	return bad(t, e);
 }
 
-static int add(struct probe_curve *c, const struct table *t, double bytes, double ns, struct err *e)
+static int probe_curve_add(struct probe_curve *c, const struct table *t, double bytes, double ns, struct err *e)
 {
 	if (c->n == PROBE_MEM_POINTS) {
 		err_set(e, ERR_IO, "more than %d footprints", PROBE_MEM_POINTS);
@@ -110,7 +110,7 @@ static int add(struct probe_curve *c, const struct table *t, double bytes, doubl
 	return 0;
 }
 
-static enum shape shape_of(const struct table *t)
+static enum shape probe_curve_shape_of(const struct table *t)
 {
 	if (t->n >= 2 && strcmp(t->field[0], "bytes") == 0)
 		return strcmp(t->field[1], "clk") == 0  ? SHAPE_CLK
@@ -136,7 +136,7 @@ static int bench_row(struct probe_curve *c, const struct table *t, struct err *e
 	for (int i = 0; i < c->n; i++)
 		if (c->bytes[i] == bytes)
 			return 0;
-	return number(t, 4, &ns, e) < 0 ? -1 : add(c, t, (double)bytes, ns, e);
+	return probe_curve_number(t, 4, &ns, e) < 0 ? -1 : probe_curve_add(c, t, (double)bytes, ns, e);
 }
 
 static int curve_row(struct probe_curve *c, const struct table *t, enum shape s, uint64_t khz, struct err *e)
@@ -145,9 +145,9 @@ static int curve_row(struct probe_curve *c, const struct table *t, enum shape s,
 
 	if (s == SHAPE_BENCH)
 		return bench_row(c, t, e);
-	if (number(t, 0, &bytes, e) < 0 || number(t, s == SHAPE_DAT ? 3 : 1, &v, e) < 0)
+	if (probe_curve_number(t, 0, &bytes, e) < 0 || probe_curve_number(t, s == SHAPE_DAT ? 3 : 1, &v, e) < 0)
 		return -1;
-	return add(c, t, bytes, s == SHAPE_NS ? v : v * 1e6 / (double)khz, e);
+	return probe_curve_add(c, t, bytes, s == SHAPE_NS ? v : v * 1e6 / (double)khz, e);
 }
 
 static int open_table(struct table *t, const char *path, struct err *e)
@@ -176,7 +176,7 @@ int probe_curve_load(struct probe_curve *c, const char *path, uint64_t clock_khz
 			continue;
 		else if (s != SHAPE_UNKNOWN)
 			rc = curve_row(c, &t, s, clock_khz, e);
-		else if ((s = shape_of(&t)) == SHAPE_DAT)
+		else if ((s = probe_curve_shape_of(&t)) == SHAPE_DAT)
 			rc = curve_row(c, &t, s, clock_khz, e);
 		else if (s == SHAPE_UNKNOWN) {
 			err_set(e, ERR_IO,
@@ -197,7 +197,7 @@ bool probe_curve_counted(const struct probe_curve *c, int i)
 	return !c->l1 || c->bytes[i] > CURVE_L1;
 }
 
-static int by_value(const void *a, const void *b)
+static int probe_curve_by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -206,7 +206,7 @@ static int by_value(const void *a, const void *b)
 
 static double median(double *v, int n)
 {
-	qsort(v, (size_t)n, sizeof *v, by_value);
+	qsort(v, (size_t)n, sizeof *v, probe_curve_by_value);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -288,7 +288,8 @@ int probe_rates_load(struct probe_rate *rates, const char *path, const char *dev
 			snprintf(r->kernel, sizeof r->kernel, "%s", t.field[1]);
 			snprintf(r->what, sizeof r->what, "%s", t.field[4]);
 			snprintf(r->source, sizeof r->source, "%s", t.field[5]);
-			if (number(&t, 2, &r->peak_gbps, e) < 0 || number(&t, 3, &r->gbps, e) < 0)
+			if (probe_curve_number(&t, 2, &r->peak_gbps, e) < 0 ||
+			    probe_curve_number(&t, 3, &r->gbps, e) < 0)
 				rc = -1;
 		}
 	}

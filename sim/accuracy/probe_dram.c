@@ -14,7 +14,7 @@
 
 /* --- streams ----------------------------------------------------------------------------------------------- */
 
-static int number(const char *text, const char *what, uint64_t *v, const char **end, struct err *e)
+static int probe_dram_number(const char *text, const char *what, uint64_t *v, const char **end, struct err *e)
 {
 	uint64_t n = 0;
 	const char *p = text;
@@ -32,7 +32,7 @@ static int pattern_number(const char *text, const char *key, uint64_t *v, struct
 {
 	const char *end;
 
-	if (number(text + strlen(key), key, v, &end, e) < 0)
+	if (probe_dram_number(text + strlen(key), key, v, &end, e) < 0)
 		return -1;
 	return *end ? err_set(e, ERR_USAGE, "pattern '%s' has '%s' after its number", text, end) : 0;
 }
@@ -42,9 +42,9 @@ static int mix(struct probe_stream *s, const char *text, struct err *e)
 	uint64_t r, w;
 	const char *end;
 
-	if (number(text, "mix=R:W", &r, &end, e) < 0)
+	if (probe_dram_number(text, "mix=R:W", &r, &end, e) < 0)
 		return -1;
-	if (*end != ':' || number(end + 1, "mix=R:W", &w, &end, e) < 0 || *end || r > 1000 || w > 1000)
+	if (*end != ':' || probe_dram_number(end + 1, "mix=R:W", &w, &end, e) < 0 || *end || r > 1000 || w > 1000)
 		return err_set(e, ERR_USAGE, "pattern 'mix=%s' is not mix=R:W with two numbers up to 1000", text);
 	s->reads = (uint32_t)r;
 	s->writes = (uint32_t)w;

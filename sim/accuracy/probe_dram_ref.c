@@ -86,12 +86,12 @@ static const char *const wanted[] = { "simulator",   "memory_type", "pattern",  
 	                              "address_map", "controller",  "saturated" };
 enum { W_SIM, W_TYPE, W_PATTERN, W_PARAMETER, W_REQUESTS, W_EFF, W_MEAN, W_P99, W_MAP, W_CTRL, W_SAT, W_N };
 
-static double real(const char *s)
+static double probe_dram_ref_real(const char *s)
 {
 	return *s ? strtod(s, NULL) : -1;
 }
 
-static void fill(struct probe_row *r, char **cell, const int *at)
+static void probe_dram_ref_fill(struct probe_row *r, char **cell, const int *at)
 {
 	memset(r, 0, sizeof *r);
 	snprintf(r->simulator, sizeof r->simulator, "%s", cell[at[W_SIM]]);
@@ -101,9 +101,9 @@ static void fill(struct probe_row *r, char **cell, const int *at)
 	snprintf(r->map, sizeof r->map, "%s", cell[at[W_MAP]]);
 	snprintf(r->controller, sizeof r->controller, "%s", cell[at[W_CTRL]]);
 	r->requests = strtoull(cell[at[W_REQUESTS]], NULL, 10);
-	r->efficiency = real(cell[at[W_EFF]]);
-	r->mean_ns = real(cell[at[W_MEAN]]);
-	r->p99_ns = real(cell[at[W_P99]]);
+	r->efficiency = probe_dram_ref_real(cell[at[W_EFF]]);
+	r->mean_ns = probe_dram_ref_real(cell[at[W_MEAN]]);
+	r->p99_ns = probe_dram_ref_real(cell[at[W_P99]]);
 	r->saturated = strcmp(cell[at[W_SAT]], "yes") == 0;
 }
 
@@ -137,7 +137,7 @@ static int read_rows(struct probe_ref *f, FILE *in, const char *path, struct err
 				return err_set(e, ERR_NOMEM, "out of memory for '%s'", path);
 			f->row = more;
 		}
-		fill(&f->row[f->n++], cell, at);
+		probe_dram_ref_fill(&f->row[f->n++], cell, at);
 	}
 	return f->n ? 0 : err_set(e, ERR_IO, "'%s' has no rows", path);
 }
@@ -185,7 +185,7 @@ void probe_ref_free(struct probe_ref *f)
 
 /* --- running a row ----------------------------------------------------------------------------------------- */
 
-static enum probe_class class_of(const char *pattern)
+static enum probe_class probe_dram_ref_class_of(const char *pattern)
 {
 	static const struct {
 		const char *part;
@@ -209,7 +209,7 @@ static uint64_t after(const char *text, const char *key)
 }
 
 /* The stream of a row, by its names; false: there is none such. */
-static bool stream_of(const struct probe_row *r, struct probe_stream *s)
+static bool probe_dram_ref_stream_of(const struct probe_row *r, struct probe_stream *s)
 {
 	static const struct {
 		const char *pattern;
@@ -294,7 +294,7 @@ int probe_ref_run(struct probe_row *r, uint64_t most, struct err *e)
 	struct probe_stream s;
 	struct dram_cfg c;
 
-	r->cls = class_of(r->pattern);
+	r->cls = probe_dram_ref_class_of(r->pattern);
 	if (strcmp(r->simulator, "ramulator2") != 0)
 		r->why_not = "another controller and other defaults";
 	else if (strncmp(r->controller, "FRFCFS", 6) != 0)
@@ -307,7 +307,7 @@ int probe_ref_run(struct probe_row *r, uint64_t most, struct err *e)
 		r->why_not = "at capacity: latency is a backlog";
 	if (strcmp(r->simulator, "ramulator2") != 0)
 		return 0;
-	if (!stream_of(r, &s))
+	if (!probe_dram_ref_stream_of(r, &s))
 		return err_set(e, ERR_IO, "the reference's pattern '%s' with '%s' is not known", r->pattern,
 		               r->parameter);
 	s.requests = most && most < r->requests ? most : r->requests;
@@ -328,7 +328,7 @@ int probe_ref_draws(const struct probe_row *r, int n, double *least, double *mos
 	struct probe_stream s;
 	struct dram_cfg c;
 
-	if (!stream_of(r, &s))
+	if (!probe_dram_ref_stream_of(r, &s))
 		return err_set(e, ERR_IO, "the reference's pattern '%s' with '%s' is not known", r->pattern,
 		               r->parameter);
 	if (config_of(r, &c, e) < 0)

@@ -50,7 +50,7 @@ static uint64_t next_tile(struct gen *g, bool *write)
 	return ((*write ? half : 0) + at) * g->s.tile;
 }
 
-static int start(struct gen *g, const struct probe_tiles *s, const struct dram_cfg *c, struct err *e)
+static int probe_dram_tiles_start(struct gen *g, const struct probe_tiles *s, const struct dram_cfg *c, struct err *e)
 {
 	uint64_t bytes = (uint64_t)c->channels * c->pseudo_channels * c->ranks * c->bank_groups * c->banks * c->rows *
 	                 c->row_bytes;
@@ -90,7 +90,7 @@ static int by_tile(const struct dram_cfg *c, const struct probe_tiles *s, double
 	if (!flight)
 		err_set(e, ERR_NOMEM, "out of memory for the DRAM probe");
 	d = flight ? dram_tile_new(&t, e) : NULL;
-	if (d && start(&g, s, c, e) == 0) {
+	if (d && probe_dram_tiles_start(&g, s, c, e) == 0) {
 		for (uint64_t i = 0; i < n; i++) {
 			ps_t *slot = &flight[i % depth];
 			bool write;
@@ -207,7 +207,7 @@ static int by_command(const struct dram_cfg *c, const struct probe_tiles *s, dou
 	int rc = -1;
 
 	if (dram_cmd_table(&r.t, c, e) < 0 || dram_map_parse(&map, c->fields, &r.t.size, e) < 0 ||
-	    start(&r.g, s, c, e) < 0)
+	    probe_dram_tiles_start(&r.g, s, c, e) < 0)
 		return -1;
 	r.line = calloc((size_t)2 * r.t.channels, sizeof *r.line);
 	r.pool = calloc(bursts + 1, sizeof *r.pool);

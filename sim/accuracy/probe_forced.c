@@ -31,7 +31,7 @@ struct maker {
 /* --- drawing ---------------------------------------------------------------------------------------------------------- */
 
 /* As many of each doubling, and any number within. */
-static uint64_t size_of(struct rng *r, uint64_t least, int doublings)
+static uint64_t probe_forced_size_of(struct rng *r, uint64_t least, int doublings)
 {
 	const uint64_t n = least << rng_below(r, (uint64_t)doublings);
 
@@ -77,9 +77,9 @@ static void draw_product(struct maker *k, struct probe_forced *x)
 	};
 	const char *const *f = PICK(&k->r, formats);
 
-	x->m = size_of(&k->r, 1, 12);
-	x->n = size_of(&k->r, 32, 8);
-	x->k = size_of(&k->r, 32, 8);
+	x->m = probe_forced_size_of(&k->r, 1, 12);
+	x->n = probe_forced_size_of(&k->r, 32, 8);
+	x->k = probe_forced_size_of(&k->r, 32, 8);
 	x->dtype = f[0];
 	x->weights = f[1];
 	x->start = rng_below(&k->r, 2) ? RUN_COLD : RUN_STEADY;
@@ -104,7 +104,7 @@ static void draw_mapping(struct maker *k, struct probe_forced *x)
 
 /* --- running ---------------------------------------------------------------------------------------------------------- */
 
-static int stream_of(struct maker *k, const struct probe_forced *x, struct arena *a, struct op_stream *s)
+static int probe_forced_stream_of(struct maker *k, const struct probe_forced *x, struct arena *a, struct op_stream *s)
 {
 	const char *text =
 		arena_printf(a, "op,m,n,k,dtype,weight_dtype\ngemm,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", x->m,
@@ -134,7 +134,7 @@ static int run_both(struct maker *k, struct probe_forced *x)
 	int rc = -1;
 
 	run_memo_forget(k->memo);
-	if (!a || stream_of(k, x, a, &s) < 0)
+	if (!a || probe_forced_stream_of(k, x, a, &s) < 0)
 		goto out;
 	if ((c = machine_conf_load(x->config, x->sets, PROBE_FORCED_SETS, k->e))) {
 		how.fidelity = RUN_ANALYTIC;
@@ -156,7 +156,7 @@ out:
 	return rc;
 }
 
-static int draw(struct maker *k, struct probe_forced *x)
+static int probe_forced_draw(struct maker *k, struct probe_forced *x)
 {
 	for (int i = 0; i < TRIES; i++) {
 		int rc;
@@ -187,7 +187,7 @@ int probe_forced(uint64_t seed, size_t n, struct arena *a, struct probe_forced *
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		if (progress)
 			progress(arg, i);
-		rc = draw(&k, &out[i]);
+		rc = probe_forced_draw(&k, &out[i]);
 	}
 	run_memo_free(k.memo);
 	rules_free(k.rules);

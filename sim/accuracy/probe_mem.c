@@ -60,7 +60,7 @@ static void queue(struct probe *p, struct slot *s)
 }
 
 /* The next request of the load, in a slot; false: there is none. */
-static bool fill(struct probe *p, struct slot *s)
+static bool probe_mem_fill(struct probe *p, struct slot *s)
 {
 	const struct load *l = &p->load;
 	uint64_t at;
@@ -103,7 +103,7 @@ static void pump(struct probe *p)
 	while (!p->blocked && p->head) {
 		struct slot *s = p->head;
 
-		if (!s->rq.bytes && !fill(p, s)) {
+		if (!s->rq.bytes && !probe_mem_fill(p, s)) {
 			p->head = s->next;
 			p->tail = p->head ? p->tail : NULL;
 			continue;
@@ -118,13 +118,13 @@ static void pump(struct probe *p)
 	}
 }
 
-static void start(struct probe *p)
+static void probe_mem_start(struct probe *p)
 {
 	p->from = evq_now(p->q);
 	p->n_ps = p->bytes = p->hit_bytes = p->hit_ps = p->hits = 0;
 }
 
-static void reply(struct comp *c, struct mem_req *r)
+static void probe_mem_reply(struct comp *c, struct mem_req *r)
 {
 	struct probe *p = (struct probe *)c;
 	struct slot *s = (struct slot *)r; /* rq is its first member */
@@ -141,13 +141,13 @@ static void reply(struct comp *c, struct mem_req *r)
 	s->part = (s->part + 1) % parts(&p->load);
 	p->done += !s->part;
 	if (!s->part && p->done == p->load.skip)
-		start(p);
+		probe_mem_start(p);
 	s->rq.bytes = 0;
 	queue(p, s);
 	pump(p);
 }
 
-static void retry(struct comp *c, struct comp *below)
+static void probe_mem_retry(struct comp *c, struct comp *below)
 {
 	struct probe *p = (struct probe *)c;
 
@@ -156,17 +156,19 @@ static void retry(struct comp *c, struct comp *below)
 	pump(p);
 }
 
-static void explain(const struct comp *c, struct str *out)
+static void probe_mem_explain(const struct comp *c, struct str *out)
 {
 	const struct probe *p = (const struct probe *)c;
 
 	str_addf(out, "probe: %llu of %llu requests done", (unsigned long long)p->done, (unsigned long long)p->load.n);
 }
 
-static const struct comp_ops probe_ops = { .kind = "probe", .reply = reply, .retry = retry, .explain = explain };
+static const struct comp_ops probe_ops = {
+	.kind = "probe", .reply = probe_mem_reply, .retry = probe_mem_retry, .explain = probe_mem_explain
+};
 
 /* Runs a load to its end; *took is its time. */
-static int run(struct probe *p, const struct load *l, ps_t *took, struct err *e)
+static int probe_mem_run(struct probe *p, const struct load *l, ps_t *took, struct err *e)
 {
 	uint64_t room = l->n * parts(l);
 
@@ -180,7 +182,7 @@ static int run(struct probe *p, const struct load *l, ps_t *took, struct err *e)
 	}
 	p->load = *l;
 	p->made = p->done = 0;
-	start(p);
+	probe_mem_start(p);
 	p->head = p->tail = NULL;
 	for (uint32_t i = 0; i < (l->kind == CHASE ? 1 : p->window); i++) {
 		p->slots[i] = (struct slot){ .next = NULL };
@@ -197,21 +199,22 @@ static int run(struct probe *p, const struct load *l, ps_t *took, struct err *e)
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int probe_mem_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static struct probe_mem_point measured(struct probe *p, const char *what, uint64_t ws, ps_t took, uint64_t peak)
+static struct probe_mem_point probe_mem_measured(struct probe *p, const char *what, uint64_t ws, ps_t took,
+                                                 uint64_t peak)
 {
 	struct probe_mem_point x = { .what = what, .ws_bytes = ws, .hit_ns = -1, .miss_ns = -1 };
 	uint64_t sum = 0;
 
 	for (uint64_t i = 0; i < p->n_ps; i++)
 		sum += p->ps[i];
-	qsort(p->ps, p->n_ps, sizeof *p->ps, by_value);
+	qsort(p->ps, p->n_ps, sizeof *p->ps, probe_mem_by_value);
 	x.hit = p->bytes ? (double)p->hit_bytes / (double)p->bytes : 0;
 	x.gbps = took ? (double)p->bytes * 1000 / (double)took : 0;
 	x.efficiency = peak ? x.gbps * 1e9 / (double)peak : -1;
@@ -231,8 +234,8 @@ static void down(struct probe *p)
 	free(p->ps);
 }
 
-static int up(struct probe *p, const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *r,
-              struct err *e)
+static int probe_mem_up(struct probe *p, const struct machine_cfg *c, const struct probe_mem_opts *o,
+                        struct probe_mem_opts *r, struct err *e)
 {
 	uint64_t caches = c->mem.l2.size + c->mem.l2.victim;
 
@@ -313,8 +316,9 @@ static int chase(struct probe *p, const struct machine_cfg *c, const struct prob
 	int rc = -1;
 
 	warm.cycle = lines.cycle = cycle;
-	if (cycle && fresh(p, c, e) == 0 && run(p, &warm, &took, e) == 0 && run(p, &lines, &took, e) == 0) {
-		*x = measured(p, "chase", ws, took, 0);
+	if (cycle && fresh(p, c, e) == 0 && probe_mem_run(p, &warm, &took, e) == 0 &&
+	    probe_mem_run(p, &lines, &took, e) == 0) {
+		*x = probe_mem_measured(p, "chase", ws, took, 0);
 		x->gbps = (double)line / x->mean_ns; /* without the pauses */
 		rc = 0;
 	}
@@ -328,7 +332,7 @@ int probe_mem_latency(const struct machine_cfg *c, const struct probe_mem_opts *
 	struct probe p;
 	int n = 0;
 
-	if (up(&p, c, o, r, e) < 0)
+	if (probe_mem_up(&p, c, o, r, e) < 0)
 		return -1;
 	for (uint64_t ws = SMALLEST; !r->n_sets && ws <= r->largest && n < PROBE_MEM_POINTS; ws = larger(ws))
 		if (chase(&p, c, r, ws, &points[n++], e) < 0)
@@ -356,14 +360,15 @@ int probe_mem_l2(const struct machine_cfg *c, const struct probe_mem_opts *o, st
 
 	if (!c->mem.l2.size)
 		return err_set(e, ERR_CONFIG, "this machine has no L2: 'l2.size' is 0");
-	if (up(&p, c, o, r, e) < 0)
+	if (probe_mem_up(&p, c, o, r, e) < 0)
 		return -1;
 	for (uint64_t ws = SMALLEST; ws <= r->largest && n < PROBE_MEM_POINTS; ws = larger(ws)) {
 		struct load warm = reads(r, ws, 2 * ws), again = reads(r, ws, 32 * MIB);
 
-		if (fresh(&p, c, e) < 0 || run(&p, &warm, &took, e) < 0 || run(&p, &again, &took, e) < 0)
+		if (fresh(&p, c, e) < 0 || probe_mem_run(&p, &warm, &took, e) < 0 ||
+		    probe_mem_run(&p, &again, &took, e) < 0)
 			goto fail;
-		points[n++] = measured(&p, "read", ws, took, peak);
+		points[n++] = probe_mem_measured(&p, "read", ws, took, peak);
 	}
 	down(&p);
 	return n;
@@ -388,7 +393,7 @@ int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o
 	struct probe p;
 	int n = 0;
 
-	if (up(&p, c, o, r, e) < 0)
+	if (probe_mem_up(&p, c, o, r, e) < 0)
 		return -1;
 	if (!o->largest && r->largest < 256 * MIB)
 		r->largest = 256 * MIB;
@@ -403,10 +408,10 @@ int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o
 		ps_t took, from;
 
 		l.to = l.bytes / MIB * MIB + 17 * MIB; /* the arrays do not lie a power of two apart */
-		if (fresh(&p, c, e) < 0 || run(&p, &l, &took, e) < 0)
+		if (fresh(&p, c, e) < 0 || probe_mem_run(&p, &l, &took, e) < 0)
 			goto fail;
 		from = p.from;
-		x = measured(&p, kernels[i].name, p.bytes, took, 0);
+		x = probe_mem_measured(&p, kernels[i].name, p.bytes, took, 0);
 		/* A write is answered before DRAM has it: a read of other bytes, behind them all, ends when it has. */
 		after = (struct load){
 			.kind = READ,
@@ -415,7 +420,7 @@ int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o
 			.size = r->tile,
 			.n = 1,
 		};
-		if (run(&p, &after, &took, e) < 0)
+		if (probe_mem_run(&p, &after, &took, e) < 0)
 			goto fail;
 		if (l.kind != READ)
 			x.gbps = (double)x.ws_bytes * 1000 / (double)(p.from + took - from);

@@ -13,7 +13,7 @@
 /* --- one row alone ------------------------------------------------------------------------------------------------ */
 
 /* Where lowering puts the tensors of a table of this row alone: weights, keys and values, what else is there, results. */
-static uint64_t place(struct op_tensor *t, uint32_t n)
+static uint64_t rows_place(struct op_tensor *t, uint32_t n)
 {
 	uint64_t end = 256;
 
@@ -61,7 +61,7 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 		                 .n_operands = was->n_operands,
 		                 .launches = l,
 		                 .n_launches = was->n_launches,
-		                 .addr_end = place(t, was->n_operands),
+		                 .addr_end = rows_place(t, was->n_operands),
 		                 .measured_ns = was->measured_ns,
 		                 .kernel_ns = was->measured_ns,
 		                 .wall_ns = -1 };
@@ -84,7 +84,7 @@ static const char *group_of(uint64_t rows)
 	return rows == 1 ? "1" : rows <= 64 ? "2-64" : rows <= 512 ? "65-512" : "more";
 }
 
-static const char *rows_of(const struct op *o)
+static const char *rows_rows_of(const struct op *o)
 {
 	return o->kind == OP_GEMM ? group_of(o->shape.m) : "";
 }
@@ -110,7 +110,7 @@ static struct sample sample_of(const struct op_stream *s, const struct op *o)
 
 	return (struct sample){ .name = o->name,
 		                .cls = op_kind_name(o->kind),
-		                .group = rows_of(o),
+		                .group = rows_rows_of(o),
 		                .measured_ns = o->measured_ns,
 		                .low_ns = o->measured_ns,
 		                .high_ns = o->measured_ns,
@@ -123,7 +123,7 @@ static struct sample sample_of(const struct op_stream *s, const struct op *o)
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-static bool room(struct cases *c, size_t most, struct arena *a)
+static bool rows_room(struct cases *c, size_t most, struct arena *a)
 {
 	*c = (struct cases){ .arena = a };
 	return (c->v = arena_array(a, most + 1, sizeof *c->v)) != NULL;
@@ -136,13 +136,13 @@ int rows_new(struct rows *r, size_t most, struct arena *a, struct err *e)
 	r->one = arena_array(a, most + 1, sizeof *r->one);
 	if (!r->energy.v || !r->one)
 		return err_nomem(e, "for samples");
-	if (!room(&r->sim.all, most, a) || !room(&r->sim.products, most, a) || !room(&r->roof.all, most, a) ||
-	    !room(&r->roof.products, most, a))
+	if (!rows_room(&r->sim.all, most, a) || !rows_room(&r->sim.products, most, a) ||
+	    !rows_room(&r->roof.all, most, a) || !rows_room(&r->roof.products, most, a))
 		return err_nomem(e, "for samples");
 	return 0;
 }
 
-static void put(struct rows_set *s, const struct sample *x, ps_t took, enum res bound)
+static void rows_put(struct rows_set *s, const struct sample *x, ps_t took, enum res bound)
 {
 	struct sample *y = &s->all.v[s->all.n++];
 
@@ -212,8 +212,8 @@ out:
 	return rc;
 }
 
-static int add_row(struct rows *r, const struct op_stream *one, const struct sample *x, const struct machine_conf *conf,
-                   const struct run_opts *how, struct err *e)
+static int rows_add_row(struct rows *r, const struct op_stream *one, const struct sample *x,
+                        const struct machine_conf *conf, const struct run_opts *how, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct run_result result;
@@ -221,8 +221,8 @@ static int add_row(struct rows *r, const struct op_stream *one, const struct sam
 
 	if (rc == 0) {
 		r->one[r->sim.all.n] = one;
-		put(&r->sim, x, result.total_ps, result.ops[0].bound);
-		put(&r->roof, x, result.roofline_ps, result.roofline_bound);
+		rows_put(&r->sim, x, result.total_ps, result.ops[0].bound);
+		rows_put(&r->roof, x, result.roofline_ps, result.roofline_bound);
 	} else {
 		err_add(e, "running '%s' alone", x->name);
 	}
@@ -261,7 +261,7 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 		else if (!(one = alone(s, &s->ops[i], a))) /* a memo tells streams by where they lie: each stays */
 			rc = err_nomem(e, "for an op");
 		else
-			rc = add_row(r, one, &x, conf, &mine, e);
+			rc = rows_add_row(r, one, &x, conf, &mine, e);
 		if (rc == 0 && x.measured_ns && s->ops[i].measured_fj && (split < 0 || split == (int)x.split) &&
 		    machine_runs(&conf->cfg) == MACHINE_LAUNCHES && conf->cfg.gpu.power.idle)
 			rc = add_energy(r, one, &x, conf, &mine, a, e);
@@ -303,7 +303,7 @@ int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const s
 		if (!x.measured_ns)
 			r->unmeasured++;
 		else if (split < 0 || split == (int)x.split)
-			rc = add_row(r, &b[i].stream, &x, conf, &mine, e);
+			rc = rows_add_row(r, &b[i].stream, &x, conf, &mine, e);
 	}
 	run_memo_free(mine.memo);
 	return rc;

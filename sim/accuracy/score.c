@@ -17,7 +17,7 @@ static const struct {
 };
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static const char *size_of(uint64_t ns)
+static const char *score_size_of(uint64_t ns)
 {
 	size_t i = 0;
 
@@ -26,7 +26,7 @@ static const char *size_of(uint64_t ns)
 	return sizes[i].name;
 }
 
-static const char *key_of(const struct sample *x, enum score_by by)
+static const char *score_key_of(const struct sample *x, enum score_by by)
 {
 	switch (by) {
 	case SCORE_CLASS:
@@ -34,7 +34,7 @@ static const char *key_of(const struct sample *x, enum score_by by)
 	case SCORE_GROUP:
 		return x->group;
 	case SCORE_SIZE:
-		return size_of(x->measured_ns);
+		return score_size_of(x->measured_ns);
 	case SCORE_BOUND:
 		return res_name(x->time.bound);
 	default:
@@ -117,7 +117,7 @@ int score_samples(const struct cases *sets, size_t n_sets, bool (*keep)(const st
 			if ((keep && !keep(x)) || !x->measured_ns)
 				continue;
 			p[n++] = (struct point){
-				key_of(x, by), (double)x->measured_ns / 1e3, (double)x->time.total / 1e6,
+				score_key_of(x, by), (double)x->measured_ns / 1e3, (double)x->time.total / 1e6,
 				x->reps > 1 ? 50.0 * (double)(x->high_ns - x->low_ns) / (double)x->measured_ns : -1
 			};
 		}

@@ -37,7 +37,7 @@ const char *silicon_attention(bool listed, enum op_attn algorithm)
 }
 
 /* The narrower class of a sample; NULL: it has none. */
-static const char *part_of(const struct sample *x, const struct op_stream *s)
+static const char *silicon_part_of(const struct sample *x, const struct op_stream *s)
 {
 	if (strcmp(x->cls, op_kind_name(OP_ATTENTION)) == 0)
 		return silicon_attention(s->ops[0].listed, s->ops[0].algorithm);
@@ -62,7 +62,7 @@ int silicon_classes(const struct rows *r, struct arena *a, struct accuracy *out,
 			struct sample *x = &twice.v[twice.n];
 
 			*x = r->sim.all.v[i];
-			x->cls = part ? part_of(x, r->one[i]) : x->cls;
+			x->cls = part ? silicon_part_of(x, r->one[i]) : x->cls;
 			twice.n += x->cls != NULL;
 		}
 	if (score_samples(&r->sim.all, 1, NULL, SCORE_ALL, a, &all, e) < 0 ||
@@ -138,7 +138,7 @@ static bool as_it_is(const struct accuracy *acc, const struct machine_conf *c)
 }
 
 /* `name` without the suffix; the pair of files. */
-static int load(const struct source *from, const char *name, struct arena *a, struct silicon *s, struct err *e)
+static int silicon_load(const struct source *from, const char *name, struct arena *a, struct silicon *s, struct err *e)
 {
 	struct machine_conf *sheet;
 	char relative[256], path[1024];
@@ -179,7 +179,7 @@ static int nearest(const struct source *from, const struct machine_conf *mine, c
 		struct silicon s = { .conf = NULL };
 		double far;
 
-		if (load(from, names[i], a, &s, e) < 0) {
+		if (silicon_load(from, names[i], a, &s, e) < 0) {
 			silicon_free(out);
 			return -1;
 		}

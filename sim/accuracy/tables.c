@@ -63,19 +63,19 @@ struct table {
 	} last; /* what was found of weights of that size */
 };
 
-static const char *text(const struct table *t, enum column c)
+static const char *tables_text(const struct table *t, enum column c)
 {
 	return t->at[c] < 0 ? "" : csv_field(t->csv, (size_t)t->at[c]);
 }
 
-static int refuse(const struct table *t, const char *what, const char *value, struct err *e)
+static int tables_refuse(const struct table *t, const char *what, const char *value, struct err *e)
 {
 	return err_set(e, ERR_IO, "%s:%llu: %s '%s'", t->name, (unsigned long long)csv_line(t->csv), what, value);
 }
 
-static int number(const struct table *t, enum column c, uint64_t most, uint64_t *out, struct err *e)
+static int tables_number(const struct table *t, enum column c, uint64_t most, uint64_t *out, struct err *e)
 {
-	const char *s = text(t, c);
+	const char *s = tables_text(t, c);
 	char *end;
 
 	*out = strtoull(s, &end, 10);
@@ -85,7 +85,7 @@ static int number(const struct table *t, enum column c, uint64_t most, uint64_t 
 	return 0;
 }
 
-static int header(struct table *t, struct err *e)
+static int tables_header(struct table *t, struct err *e)
 {
 	static const enum column products[] = { GPU, KERNEL, DTYPE, M, N, K, TIME },
 				 attention[] = { GPU, KERNEL, KV_DTYPE, BATCH, HEADS, KV_HEADS, DIM, KV_LEN, TIME },
@@ -126,8 +126,8 @@ static enum dtype dtype_of(const char *s)
 
 /* --- ops ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t tensor(struct op_stream *s, const char *name, enum op_role role, enum dtype d, uint64_t bytes,
-                       bool external)
+static uint32_t tables_tensor(struct op_stream *s, const char *name, enum op_role role, enum dtype d, uint64_t bytes,
+                              bool external)
 {
 	struct op_tensor *x = &s->tensors[s->n_tensors];
 
@@ -153,7 +153,8 @@ static void operand(struct op_stream *s, struct op *o, uint32_t t, bool write)
 	o->n_operands++;
 }
 
-static struct op *add_op(struct op_stream *s, enum op_kind kind, const char *name, const char *family, enum dtype d)
+static struct op *tables_add_op(struct op_stream *s, enum op_kind kind, const char *name, const char *family,
+                                enum dtype d)
 {
 	struct op *o = &s->ops[s->n_ops];
 
@@ -240,7 +241,7 @@ static int found(struct table *t, uint64_t bytes, uint64_t small, uint64_t copie
 
 /* Weights (or keys and values) as the L2 has them; tokens and results were there a call ago, and are still if a call's
  * bytes leave them room. */
-static int move(struct table *t, struct op *o, uint64_t large, uint64_t copies, struct err *e)
+static int tables_move(struct table *t, struct op *o, uint64_t large, uint64_t copies, struct err *e)
 {
 	const struct op_stream *s = &t->out->stream;
 	struct gpu_mem m = { 0 };
@@ -272,13 +273,13 @@ static int time_ns(const struct table *t, uint64_t *ns, struct err *e)
 {
 	int64_t v;
 
-	if (decimal_scaled(text(t, TIME), strlen(text(t, TIME)), DECIMAL_US_TO_NS, &v) < 0 || v <= 0)
-		return refuse(t, "'time_us' is no time:", text(t, TIME), e);
+	if (decimal_scaled(tables_text(t, TIME), strlen(tables_text(t, TIME)), DECIMAL_US_TO_NS, &v) < 0 || v <= 0)
+		return tables_refuse(t, "'time_us' is no time:", tables_text(t, TIME), e);
 	*ns = (uint64_t)v;
 	return 0;
 }
 
-static int grow(struct table *t, struct err *e)
+static int tables_grow(struct table *t, struct err *e)
 {
 	struct cases *c = t->out;
 	struct op_stream *s = &c->stream;
@@ -300,7 +301,7 @@ static void add_sample(struct table *t, const char *name, const char *cls, uint3
 
 	*x = (struct sample){ .name = name,
 		              .cls = cls,
-		              .group = arena_strdup(t->a, text(t, GPU)),
+		              .group = arena_strdup(t->a, tables_text(t, GPU)),
 		              .measured_ns = ns,
 		              .low_ns = ns,
 		              .high_ns = ns,
@@ -314,7 +315,7 @@ static void add_sample(struct table *t, const char *name, const char *cls, uint3
 }
 
 /* Takes back what a row without a rule has added. */
-static int drop(struct table *t, size_t ops, size_t operands, size_t tensors, size_t launches)
+static int tables_drop(struct table *t, size_t ops, size_t operands, size_t tensors, size_t launches)
 {
 	struct op_stream *s = &t->out->stream;
 
@@ -326,17 +327,17 @@ static int drop(struct table *t, size_t ops, size_t operands, size_t tensors, si
 	return 0;
 }
 
-static int copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
+static int tables_copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
-	struct op *o = add_op(s, OP_COPY, name, cls, DT_BF16);
+	struct op *o = tables_add_op(s, OP_COPY, name, cls, DT_BF16);
 
 	o->shape.elems = elems;
 	o->shape.strided = strided;
-	operand(s, o, tensor(s, "from", OP_ACTIVATION, DT_BF16, 2 * elems, true), false);
-	operand(s, o, tensor(s, "to", OP_ACTIVATION, DT_BF16, 2 * elems, true), true);
+	operand(s, o, tables_tensor(s, "from", OP_ACTIVATION, DT_BF16, 2 * elems, true), false);
+	operand(s, o, tables_tensor(s, "to", OP_ACTIVATION, DT_BF16, 2 * elems, true), true);
 	lay_out(t, o);
-	return move(t, o, 0, 1, e);
+	return tables_move(t, o, 0, 1, e);
 }
 
 /* nvfp4 has a scale of 8 bits for 16 values. */
@@ -358,36 +359,36 @@ static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n
 	uint32_t x, y;
 	struct op *o;
 
-	if (time_ns(t, &ns, e) < 0 || grow(t, e) < 0)
+	if (time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
 		return -1;
 	if (d == DT_NONE)
-		return refuse(t, "unknown type", type, e);
-	x = tensor(s, "x", OP_ACTIVATION, DT_BF16, 2 * m * k, true);
+		return tables_refuse(t, "unknown type", type, e);
+	x = tables_tensor(s, "x", OP_ACTIVATION, DT_BF16, 2 * m * k, true);
 	if (d != DT_BF16 && d != DT_FP16) { /* the tokens are quantised first */
-		y = tensor(s, "quantised", OP_ACTIVATION, d, stored(d, m * k), false);
-		o = add_op(s, OP_CONVERT, name, cls, DT_BF16);
+		y = tables_tensor(s, "quantised", OP_ACTIVATION, d, stored(d, m * k), false);
+		o = tables_add_op(s, OP_CONVERT, name, cls, DT_BF16);
 		o->out_dtype = d;
 		o->shape.elems = m * k;
 		o->shape.arity = 1;
 		operand(s, o, x, false);
 		operand(s, o, y, true);
 		if (!lay_out(t, o))
-			return drop(t, ops, operands, tensors, launches);
-		if (move(t, o, 0, 1, e) < 0)
+			return tables_drop(t, ops, operands, tensors, launches);
+		if (tables_move(t, o, 0, 1, e) < 0)
 			return -1;
 		/* What runs beside one row and no other is not known: as long as a copy (one of four rows shows it). */
-		if (m == 1 && d == DT_FP8 && copy(t, name, cls, k, false, e) < 0)
+		if (m == 1 && d == DT_FP8 && tables_copy(t, name, cls, k, false, e) < 0)
 			return -1;
 		x = y;
 	}
-	o = add_op(s, OP_GEMM, name, cls, d);
+	o = tables_add_op(s, OP_GEMM, name, cls, d);
 	o->shape = (struct op_shape){ .batch = 1, .m = m, .n = n, .k = k };
 	operand(s, o, x, false);
-	operand(s, o, tensor(s, "w", OP_WEIGHT, d, weights, true), false);
-	operand(s, o, tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * m * n, false), true);
+	operand(s, o, tables_tensor(s, "w", OP_WEIGHT, d, weights, true), false);
+	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * m * n, false), true);
 	if (!lay_out(t, o))
-		return drop(t, ops, operands, tensors, launches);
-	if (move(t, o, weights, copies, e) < 0)
+		return tables_drop(t, ops, operands, tensors, launches);
+	if (tables_move(t, o, weights, copies, e) < 0)
 		return -1;
 	add_sample(t, name, cls, (uint32_t)ops, ns, copies);
 	t->st->read++;
@@ -412,15 +413,15 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	const bool regroups = flash && !window && shape->heads > shape->kv_heads && shape->kv_heads > 1 && rows > 1;
 	struct op *o;
 
-	if (time_ns(t, &ns, e) < 0 || grow(t, e) < 0)
+	if (time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
 		return -1;
 	if (d == DT_NONE)
-		return refuse(t, "unknown type", kv_type, e);
+		return tables_refuse(t, "unknown type", kv_type, e);
 	if ((strcmp(kernel, "vllm_flash_attn") == 0 &&
-	     copy(t, name, cls, 2 * rows * shape->kv_heads * shape->head_dim, false, e) < 0) ||
-	    (regroups && copy(t, name, cls, q / 2, true, e) < 0))
+	     tables_copy(t, name, cls, 2 * rows * shape->kv_heads * shape->head_dim, false, e) < 0) ||
+	    (regroups && tables_copy(t, name, cls, q / 2, true, e) < 0))
 		return -1;
-	o = add_op(s, OP_ATTENTION, name, cls, d);
+	o = tables_add_op(s, OP_ATTENTION, name, cls, d);
 	o->shape = *shape;
 	if (window && window < shape->kv_len)
 		o->shape.kv_len = window;
@@ -429,12 +430,12 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	if (flash && window) /* then heads stay apart */
 		o->shape.kv_heads = o->shape.heads;
 	kv = 2 * dtype_bytes(d, rows * shape->kv_heads * shape->head_dim * o->shape.kv_len);
-	operand(s, o, tensor(s, "q", OP_ACTIVATION, DT_BF16, q, true), false);
-	operand(s, o, tensor(s, "kv", OP_KV, d, kv, true), false);
-	operand(s, o, tensor(s, "out", OP_ACTIVATION, DT_BF16, q, false), true);
+	operand(s, o, tables_tensor(s, "q", OP_ACTIVATION, DT_BF16, q, true), false);
+	operand(s, o, tables_tensor(s, "kv", OP_KV, d, kv, true), false);
+	operand(s, o, tables_tensor(s, "out", OP_ACTIVATION, DT_BF16, q, false), true);
 	if (!lay_out(t, o))
-		return drop(t, ops, operands, tensors, launches);
-	if (move(t, o, kv, 1, e) < 0 || (regroups && copy(t, name, cls, q / 2, true, e) < 0))
+		return tables_drop(t, ops, operands, tensors, launches);
+	if (tables_move(t, o, kv, 1, e) < 0 || (regroups && tables_copy(t, name, cls, q / 2, true, e) < 0))
 		return -1;
 	add_sample(t, name, cls, (uint32_t)ops, ns, 1);
 	t->st->read++;
@@ -444,15 +445,15 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 /* "M=1 N=512 K=2048" or "B=8 kv=1024 h32 kv8 d128" */
 static int collected(struct table *t, struct err *e)
 {
-	const char *kernel = text(t, KERNEL), *shape = text(t, SHAPE);
+	const char *kernel = tables_text(t, KERNEL), *shape = tables_text(t, SHAPE);
 	unsigned long long m, n, k, b, kv, h, kvh, d;
 
-	if (!strstr(text(t, SOURCE), "aiconfigurator"))
+	if (!strstr(tables_text(t, SOURCE), "aiconfigurator"))
 		return 0;
 	if (strncmp(kernel, "GEMM ", 5) == 0 && sscanf(shape, "M=%llu N=%llu K=%llu", &m, &n, &k) == 3) {
-		if (strcmp(text(t, DTYPE), "fp8_block") == 0)
+		if (strcmp(tables_text(t, DTYPE), "fp8_block") == 0)
 			return t->st->host_bound++, 0;
-		return product_row(t, text(t, DTYPE), m, n, k, e);
+		return product_row(t, tables_text(t, DTYPE), m, n, k, e);
 	}
 	if (strncmp(kernel, "decode attention ", 17) == 0 &&
 	    sscanf(shape, "B=%llu kv=%llu h%llu kv%llu d%llu", &b, &kv, &h, &kvh, &d) == 5) {
@@ -460,19 +461,19 @@ static int collected(struct table *t, struct err *e)
 			.batch = b, .heads = h, .kv_heads = kvh, .q_len = 1, .kv_len = kv, .head_dim = d, .v_dim = d
 		};
 
-		return attention_row(t, arena_strdup(t->a, kernel + 17), text(t, DTYPE), &s, 0, e);
+		return attention_row(t, arena_strdup(t->a, kernel + 17), tables_text(t, DTYPE), &s, 0, e);
 	}
 	return 0;
 }
 
-static int row(struct table *t, struct err *e)
+static int tables_row(struct table *t, struct err *e)
 {
 	uint64_t h = HASH_INIT;
 
 	t->st->rows++;
 	for (size_t i = 0; i + 1 < csv_count(t->csv); i++) /* the time is last, and not what decides */
 		h = hash_str(h, csv_field(t->csv, i));
-	if (t->o->gpu && strcmp(text(t, GPU), t->o->gpu) != 0)
+	if (t->o->gpu && strcmp(tables_text(t, GPU), t->o->gpu) != 0)
 		return 0;
 	if (t->o->every > 1 && (hash_mix(h) % t->o->every != 0) != t->o->others)
 		return 0;
@@ -482,22 +483,25 @@ static int row(struct table *t, struct err *e)
 		struct op_shape s = { .q_len = 1 };
 		uint64_t window = 0;
 
-		if (number(t, BATCH, 1 << 20, &s.batch, e) < 0 || number(t, HEADS, 1 << 16, &s.heads, e) < 0 ||
-		    number(t, KV_HEADS, 1 << 16, &s.kv_heads, e) < 0 || number(t, DIM, 1 << 16, &s.head_dim, e) < 0 ||
-		    number(t, KV_LEN, 1 << 28, &s.kv_len, e) < 0 ||
-		    (t->at[WINDOW] >= 0 && number(t, WINDOW, 1 << 28, &window, e) < 0))
+		if (tables_number(t, BATCH, 1 << 20, &s.batch, e) < 0 ||
+		    tables_number(t, HEADS, 1 << 16, &s.heads, e) < 0 ||
+		    tables_number(t, KV_HEADS, 1 << 16, &s.kv_heads, e) < 0 ||
+		    tables_number(t, DIM, 1 << 16, &s.head_dim, e) < 0 ||
+		    tables_number(t, KV_LEN, 1 << 28, &s.kv_len, e) < 0 ||
+		    (t->at[WINDOW] >= 0 && tables_number(t, WINDOW, 1 << 28, &window, e) < 0))
 			return -1;
 		s.v_dim = s.head_dim;
-		return attention_row(t, arena_strdup(t->a, text(t, KERNEL)), text(t, KV_DTYPE), &s, window, e);
+		return attention_row(t, arena_strdup(t->a, tables_text(t, KERNEL)), tables_text(t, KV_DTYPE), &s,
+		                     window, e);
 	} else {
 		uint64_t m, n, k;
 
-		if (strcmp(text(t, DTYPE), "fp8_block") == 0)
+		if (strcmp(tables_text(t, DTYPE), "fp8_block") == 0)
 			return t->st->host_bound++, 0;
-		if (number(t, M, 1 << 24, &m, e) < 0 || number(t, N, 1 << 24, &n, e) < 0 ||
-		    number(t, K, 1 << 24, &k, e) < 0)
+		if (tables_number(t, M, 1 << 24, &m, e) < 0 || tables_number(t, N, 1 << 24, &n, e) < 0 ||
+		    tables_number(t, K, 1 << 24, &k, e) < 0)
 			return -1;
-		return product_row(t, arena_strdup(t->a, text(t, DTYPE)), m, n, k, e);
+		return product_row(t, arena_strdup(t->a, tables_text(t, DTYPE)), m, n, k, e);
 	}
 }
 
@@ -539,10 +543,11 @@ int tables_read(struct input *in, const struct tables_device *d, const struct ta
 	out->v = arena_array(a, t.room, sizeof *out->v);
 	if (!s->ops || !s->tensors || !s->operands || !s->launches || !out->work.launches || !out->v)
 		return err_set(e, ERR_NOMEM, "out of memory for %zu rows", n);
-	if (!(t.csv = csv_new(in, e)) || !(t.traffic = gpu_traffic_new(&m->mem, m->clock, e)) || header(&t, e) < 0)
+	if (!(t.csv = csv_new(in, e)) || !(t.traffic = gpu_traffic_new(&m->mem, m->clock, e)) ||
+	    tables_header(&t, e) < 0)
 		goto out;
 	while ((rc = csv_row(t.csv, e)) > 0)
-		if (row(&t, e) < 0) {
+		if (tables_row(&t, e) < 0) {
 			rc = -1;
 			goto out;
 		}

@@ -72,7 +72,7 @@ static const char *form_text(struct form f, struct arena *a)
 	                    f.joined_gate ? "gate and up one product" : "gate and up apart");
 }
 
-static void count(struct align *al)
+static void align_count(struct align *al)
 {
 	struct align_report *r = al->rep;
 	uint64_t heads = 0, downs = 0;
@@ -125,6 +125,6 @@ int align_trace(struct trace *t, const struct model *m, const struct align_how *
 		out->keys_known = ALIGN_BY_TIME;
 	if (sizes_hold(&al) < 0 || align_walk(&al) < 0)
 		return -1;
-	count(&al);
+	align_count(&al);
 	return 0;
 }

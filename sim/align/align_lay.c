@@ -17,7 +17,7 @@
 
 /* --- places ------------------------------------------------------------------------------------------------------ */
 
-static void put(struct align *al, enum place_role role, uint32_t layer, uint64_t n, uint64_t k, bool bias)
+static void align_lay_put(struct align *al, enum place_role role, uint32_t layer, uint64_t n, uint64_t k, bool bias)
 {
 	al->places[al->n_places++] = (struct place){ .role = role, .layer = layer, .n = n, .k = k, .bias = bias };
 }
@@ -36,25 +36,25 @@ int align_places(struct align *al, struct form f)
 			       v = (uint64_t)h.kv_heads * h.v_dim;
 
 		if (f.joined_qkv) {
-			put(al, AT_QKV, i, q + kv + v, m->hidden, m->qkv_bias);
+			align_lay_put(al, AT_QKV, i, q + kv + v, m->hidden, m->qkv_bias);
 		} else {
-			put(al, AT_Q, i, q, m->hidden, m->qkv_bias);
-			put(al, AT_K, i, kv, m->hidden, m->qkv_bias);
-			put(al, AT_V, i, v, m->hidden, m->qkv_bias);
+			align_lay_put(al, AT_Q, i, q, m->hidden, m->qkv_bias);
+			align_lay_put(al, AT_K, i, kv, m->hidden, m->qkv_bias);
+			align_lay_put(al, AT_V, i, v, m->hidden, m->qkv_bias);
 		}
-		put(al, f.written_out ? AT_SCORES : AT_ATTEND, i, 0, 0, false);
+		align_lay_put(al, f.written_out ? AT_SCORES : AT_ATTEND, i, 0, 0, false);
 		if (f.written_out)
-			put(al, AT_VALUES, i, 0, 0, false);
-		put(al, AT_O, i, m->hidden, (uint64_t)h.heads * h.v_dim, m->out_bias);
+			align_lay_put(al, AT_VALUES, i, 0, 0, false);
+		align_lay_put(al, AT_O, i, m->hidden, (uint64_t)h.heads * h.v_dim, m->out_bias);
 		if (f.joined_gate) {
-			put(al, AT_GATE_UP, i, 2 * (uint64_t)m->inter, m->hidden, m->mlp_bias);
+			align_lay_put(al, AT_GATE_UP, i, 2 * (uint64_t)m->inter, m->hidden, m->mlp_bias);
 		} else {
-			put(al, AT_GATE, i, m->inter, m->hidden, m->mlp_bias);
-			put(al, AT_UP, i, m->inter, m->hidden, m->mlp_bias);
+			align_lay_put(al, AT_GATE, i, m->inter, m->hidden, m->mlp_bias);
+			align_lay_put(al, AT_UP, i, m->inter, m->hidden, m->mlp_bias);
 		}
-		put(al, AT_DOWN, i, m->hidden, m->inter, m->mlp_bias);
+		align_lay_put(al, AT_DOWN, i, m->hidden, m->inter, m->mlp_bias);
 	}
-	put(al, AT_HEAD, m->layers - 1, m->vocab, m->hidden, false);
+	align_lay_put(al, AT_HEAD, m->layers - 1, m->vocab, m->hidden, false);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static bool tile_of(const char *name, uint64_t *a, uint64_t *b)
 	return false;
 }
 
-static uint64_t up(uint64_t n, uint64_t by)
+static uint64_t align_lay_up(uint64_t n, uint64_t by)
 {
 	return (n + by - 1) / by;
 }
@@ -92,7 +92,8 @@ static int tiles_fit(const struct align *al, const struct trace_launch *l, uint6
 	if (!ctas || !tile_of(l->name, &a, &b))
 		return -1;
 	for (int turn = 0; turn < 2; turn++) {
-		const uint64_t tiles = up(n, turn ? b : a) * up(al->batch ? al->batch : 1, turn ? a : b);
+		const uint64_t tiles =
+			align_lay_up(n, turn ? b : a) * align_lay_up(al->batch ? al->batch : 1, turn ? a : b);
 
 		if (sms && ctas * 8 >= sms * 7 && ctas <= sms && tiles >= ctas)
 			return 1; /* one tile after the other; clusters may leave some SMs out */

@@ -63,7 +63,7 @@ static enum dtype of_lambda(const char *name, bool second)
 	return d;
 }
 
-static enum dtype behind(const char *name, const char *word)
+static enum dtype align_name_behind(const char *name, const char *word)
 {
 	const char *p = strstr(name, word);
 
@@ -102,7 +102,7 @@ static enum dtype type_of(const struct align *al, const char *name)
 	if (strstr(name, "float16_copy_kernel"))
 		return DT_FP16;
 	for (size_t i = 0; d == DT_NONE && i < sizeof of_template / sizeof *of_template; i++)
-		d = behind(name, of_template[i]);
+		d = align_name_behind(name, of_template[i]);
 	if (d == DT_NONE)
 		d = of_lambda(name, strstr(name, "where_kernel") != NULL);
 	if (d == DT_NONE)

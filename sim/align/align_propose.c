@@ -10,7 +10,7 @@
 #define TRY_MEMORY   ((size_t)1 << 30)
 #define SOME_CONTEXT 1024
 
-static void keep(struct align_fit *fits, uint32_t *n, const struct align_fit *f)
+static void align_propose_keep(struct align_fit *fits, uint32_t *n, const struct align_fit *f)
 {
 	uint32_t at = *n;
 
@@ -44,7 +44,7 @@ static void try_model(const struct trace *t, const char *name, struct rules *r, 
 				               .keys = rep.keys_known == ALIGN_BY_GRID ? rep.keys : 0 };
 
 			strncpy(f.model, name, sizeof f.model - 1);
-			keep(fits, n, &f);
+			align_propose_keep(fits, n, &f);
 		}
 	}
 	model_free(m);

@@ -47,7 +47,7 @@ static uint64_t product_of(int32_t nd, const uint64_t *dims)
 	return n;
 }
 
-static struct val make(enum dtype type, int32_t nd, const uint64_t *dims)
+static struct val align_walk_make(enum dtype type, int32_t nd, const uint64_t *dims)
 {
 	struct val v = { .type = type, .nd = nd, .elems = product_of(nd, dims), .fn = "" };
 
@@ -62,14 +62,14 @@ static struct val of_rows(const struct walk *w, enum dtype type, uint64_t rows, 
 {
 	const uint64_t three[3] = { rows, 1, cols }, two[2] = { rows, cols };
 
-	return w->queries ? make(type, 3, three) : make(type, 2, two);
+	return w->queries ? align_walk_make(type, 3, three) : align_walk_make(type, 2, two);
 }
 
 /* Heads of a product's rows, `width` columns apart: a view, [rows, heads, 1, dim]. */
 static struct val of_heads(enum dtype type, uint64_t rows, uint64_t heads, uint64_t dim, uint64_t width)
 {
 	const uint64_t dims[4] = { rows, heads, 1, dim };
-	struct val v = make(type, 4, dims);
+	struct val v = align_walk_make(type, 4, dims);
 
 	v.strides[0] = width;
 	v.strides[2] = heads * dim;
@@ -93,7 +93,7 @@ static bool packed(const struct val *v)
  * (TensorIterator's rule); packed where all its operands are and have its dims. */
 static struct val like(enum dtype type, const struct val *x, bool broadcasts)
 {
-	struct val v = make(type, x->nd, x->dims);
+	struct val v = align_walk_make(type, x->nd, x->dims);
 	bool placed[MAX_ND] = { false };
 	uint64_t n = 1;
 
@@ -136,7 +136,7 @@ static bool in_attention(const struct walk *w)
 
 /* The newest of a type whose size the grid allows, of those lately made the newest that nothing read yet: a key's head
  * waits while the query's is rotated. */
-static struct val *find(struct walk *w, const struct kname *k, enum dtype type)
+static struct val *align_walk_find(struct walk *w, const struct kname *k, enum dtype type)
 {
 	struct val *v;
 
@@ -149,7 +149,7 @@ static struct val *find(struct walk *w, const struct kname *k, enum dtype type)
 	return NULL;
 }
 
-static uint64_t rows(const struct walk *w)
+static uint64_t align_walk_rows(const struct walk *w)
 {
 	return w->al->batch;
 }
@@ -174,7 +174,7 @@ static bool of_model(const struct walk *w, const struct kname *k, struct val *ou
 {
 	const struct model *m = w->al->m;
 	const struct model_heads h = heads(w);
-	const uint64_t b = rows(w), l = keys(w), d = h.dim, e = m->hidden, i = m->inter;
+	const uint64_t b = align_walk_rows(w), l = keys(w), d = h.dim, e = m->hidden, i = m->inter;
 	const struct {
 		bool here;
 		int32_t nd;
@@ -208,7 +208,7 @@ static bool of_model(const struct walk *w, const struct kname *k, struct val *ou
 
 		if (!sizes[s].here || !n || !within(k, n))
 			continue;
-		*out = make(k->type, sizes[s].nd, sizes[s].dims);
+		*out = align_walk_make(k->type, sizes[s].nd, sizes[s].dims);
 		return true;
 	}
 	return false;
@@ -218,17 +218,17 @@ static struct val of_grid(struct walk *w, const struct kname *k)
 {
 	const uint64_t n = k->hi ? k->hi : 1;
 
-	if (w->last == AT_HEAD && k->lo >= 2 * rows(w) * w->al->m->hidden)
+	if (w->last == AT_HEAD && k->lo >= 2 * align_walk_rows(w) * w->al->m->hidden)
 		w->al->rep->logits_differ++;
 
 	w->by_grid = true;
 	w->why = "none of the model's sizes fits its grid";
-	return make(k->type, 1, &n);
+	return align_walk_make(k->type, 1, &n);
 }
 
 /* --- one kernel -------------------------------------------------------------------------------------------------- */
 
-static void tensor(struct putting *p, int32_t pos, enum dtype type, const struct val *v)
+static void align_walk_tensor(struct putting *p, int32_t pos, enum dtype type, const struct val *v)
 {
 	align_strided(p, pos, type, v->nd, v->dims, v->strides);
 }
@@ -259,7 +259,7 @@ static struct val first_operand(struct walk *w, const struct kname *k, enum dtyp
 	*is = NULL;
 	if (halves && half_of(w, k, &x))
 		return x;
-	if ((*is = find(w, k, type)) != NULL)
+	if ((*is = align_walk_find(w, k, type)) != NULL)
 		return **is;
 	if (half_of(w, k, &x))
 		return x;
@@ -332,14 +332,14 @@ static void both_alike(struct walk *w, const struct kname *k, const struct val *
 	for (int pass = 0; pass <= sums; pass++)
 		for (uint32_t i = 0; (pass || i < LATELY) && (v = newest(w, i)) != NULL; i++)
 			if (v != is && v->type == x->type && v->elems == x->elems && (pass || !v->read)) {
-				tensor(p, 0, x->type, v->nd == 1 || v->nd == x->nd ? v : x);
-				tensor(p, 1, x->type, x);
+				align_walk_tensor(p, 0, x->type, v->nd == 1 || v->nd == x->nd ? v : x);
+				align_walk_tensor(p, 1, x->type, x);
 				v->read = true;
 				return;
 			}
-	tensor(p, 0, x->type, x);
+	align_walk_tensor(p, 0, x->type, x);
 	if (sums || !x->nd || x->dims[x->nd - 1] != x->elems)
-		tensor(p, 1, x->type, x);
+		align_walk_tensor(p, 1, x->type, x);
 	else
 		align_tensor(p, 1, x->type, 1, &x->dims[x->nd - 1]); /* one row: its weight lies alike */
 }
@@ -355,9 +355,9 @@ static void elementwise(struct walk *w, const struct kname *k, struct putting *p
 	struct val *is, x = first_operand(w, k, selects ? DT_BOOL : k->type, &is), y;
 
 	if (selects) {
-		if (x.nd == 4 && x.dims[0] == rows(w) && rows(w) > 1)
+		if (x.nd == 4 && x.dims[0] == align_walk_rows(w) && align_walk_rows(w) > 1)
 			x.strides[0] = 0; /* one mask for all sequences */
-		tensor(p, 0, DT_BOOL, &x);
+		align_walk_tensor(p, 0, DT_BOOL, &x);
 		align_tensor(p, 1, k->type, 0, NULL);
 		align_tensor(p, 2, k->type, 0, NULL);
 	} else if (k->type == DT_INT64 && k->flat) { /* positions, to which one number is added */
@@ -372,16 +372,16 @@ static void elementwise(struct walk *w, const struct kname *k, struct putting *p
 		if (k->inputs > 1 && k->flat) {
 			both_alike(w, k, &x, is, p);
 		} else {
-			tensor(p, 0, k->type, &x);
+			align_walk_tensor(p, 0, k->type, &x);
 			if (k->inputs > 1)
 				second_broadcast(w, k, &x, is, p);
 		}
 	}
 	if (is)
 		is->read = true;
-	if (w->last == AT_HEAD && x.elems == rows(w) * w->al->m->vocab)
+	if (w->last == AT_HEAD && x.elems == align_walk_rows(w) * w->al->m->vocab)
 		w->al->rep->logits_agree++;
-	y = selects ? make(k->type, x.nd, x.dims) : like(result_type(k), &x, k->inputs > 1 && !k->flat);
+	y = selects ? align_walk_make(k->type, x.nd, x.dims) : like(result_type(k), &x, k->inputs > 1 && !k->flat);
 	y.fn = k->rule->fn;
 	push(w, y);
 }
@@ -391,7 +391,8 @@ static bool repeats_cache(struct walk *w, const struct kname *k, struct putting 
 {
 	const struct model_heads h = heads(w);
 	const uint64_t each = h.kv_heads ? h.heads / h.kv_heads : 0, l = keys(w), d = h.dim,
-		       dims[5] = { rows(w), h.kv_heads, each, l, d }, out[4] = { rows(w), h.heads, l, d };
+		       dims[5] = { align_walk_rows(w), h.kv_heads, each, l, d },
+		       out[4] = { align_walk_rows(w), h.heads, l, d };
 	struct trace_arg *a;
 
 	if (!in_attention(w) || each < 2 || !k->hi || !within(k, product_of(5, dims)))
@@ -405,7 +406,7 @@ static bool repeats_cache(struct walk *w, const struct kname *k, struct putting 
 	a->strides[3] = (int64_t)d;
 	a->strides[4] = 1;
 	w->expanded = true;
-	push(w, make(k->type, 4, out));
+	push(w, align_walk_make(k->type, 4, out));
 	return true;
 }
 
@@ -418,7 +419,7 @@ static struct val cast_from(struct walk *w, size_t launch, const struct kname *k
 	if (launch + 1 < w->al->t->n_launches && align_is_table(w->al, launch + 1)) {
 		const uint64_t dims[3] = { table_rows(w, launch), 1, 1 };
 
-		return make(DT_INT64, 3, dims);
+		return align_walk_make(DT_INT64, 3, dims);
 	}
 	for (uint32_t i = 0; (v = newest(w, i)) != NULL; i++)
 		if (within(k, v->elems) &&
@@ -442,21 +443,21 @@ static void copies(struct walk *w, size_t launch, const struct kname *k, struct 
 	{
 		const struct val to = like(k->type, &x, false);
 
-		tensor(p, 0, k->type, &to);
+		align_walk_tensor(p, 0, k->type, &to);
 	}
-	tensor(p, 1, k->casts ? x.type : k->type, &x);
+	align_walk_tensor(p, 1, k->casts ? x.type : k->type, &x);
 	align_scalar(p, 2, "False");
-	if (w->last == AT_HEAD && x.elems == rows(w) * w->al->m->vocab)
+	if (w->last == AT_HEAD && x.elems == align_walk_rows(w) * w->al->m->vocab)
 		w->al->rep->logits_agree++;
 	x = like(k->type, &x, false);
 	x.fn = k->casts ? "convert" : "copy";
 	push(w, x);
 }
 
-static void list(struct putting *p, const struct val *a, const struct val *b)
+static void align_walk_list(struct putting *p, const struct val *a, const struct val *b)
 {
-	tensor(p, 0, a->type, a);
-	tensor(p, 0, b->type, b);
+	align_walk_tensor(p, 0, a->type, a);
+	align_walk_tensor(p, 0, b->type, b);
 	for (uint32_t i = 0; i < p->n; i++)
 		p->args[i].list = (int32_t)i;
 }
@@ -465,7 +466,8 @@ static void list(struct putting *p, const struct val *a, const struct val *b)
 static bool grows_cache(const struct walk *w, const struct trace_launch *l)
 {
 	const struct model_heads h = heads(w);
-	const uint64_t row = rows(w) * h.kv_heads * h.dim * dtype_bits(w->al->m->dtype) / 8, old = keys(w) - 1;
+	const uint64_t row = align_walk_rows(w) * h.kv_heads * h.dim * dtype_bits(w->al->m->dtype) / 8,
+		       old = keys(w) - 1;
 
 	return !strstr(l->name, "_vectorized") || align_concat_capped(w->al, l) ||
 	       (old * row > (l->grid[0] - 1) * (uint64_t)ALIGN_CAT_CTA &&
@@ -479,7 +481,7 @@ static struct val head_of(const struct val *x, uint64_t cols)
 
 	memcpy(dims, x->dims, sizeof dims);
 	dims[x->nd - 1] = cols;
-	return make(x->type, x->nd, dims);
+	return align_walk_make(x->type, x->nd, dims);
 }
 
 /* The step's own row of keys, then of values: in this order caches are written. */
@@ -494,7 +496,7 @@ static struct val new_row(struct walk *w, struct val *made)
 			v->read = true;
 			return *v;
 		}
-	return of_heads(w->al->m->dtype, rows(w), h.kv_heads, h.dim, (uint64_t)h.kv_heads * h.dim);
+	return of_heads(w->al->m->dtype, align_walk_rows(w), h.kv_heads, h.dim, (uint64_t)h.kv_heads * h.dim);
 }
 
 /* Halves that were rotated; what rotates and the rest of a head, which may be nothing; the same twice; the cache and its
@@ -507,23 +509,23 @@ static void concat(struct walk *w, const struct kname *k, const struct trace_lau
 	const char *along = "-1";
 
 	any.hi = 0;
-	v = find(w, &any, k->type);
+	v = align_walk_find(w, &any, k->type);
 	if (!v || !v->nd) {
 		w->by_grid = true;
 		w->why = "what it joins is not known";
 		return;
 	}
 	x = y = *v;
-	out = make(k->type, v->nd, v->dims);
+	out = align_walk_make(k->type, v->nd, v->dims);
 	v->read = true;
 	if (in_attention(w) && x.nd == 4 && x.dims[3] == h.dim && strcmp(v->fn, "neg") != 0) {
 		if (grows_cache(w, l)) {
-			const uint64_t old[4] = { rows(w), h.kv_heads, keys(w) - 1, h.dim },
-				       all[4] = { rows(w), h.kv_heads, keys(w), h.dim };
+			const uint64_t old[4] = { align_walk_rows(w), h.kv_heads, keys(w) - 1, h.dim },
+				       all[4] = { align_walk_rows(w), h.kv_heads, keys(w), h.dim };
 
 			y = new_row(w, v);
-			x = make(k->type, 4, old);
-			out = make(k->type, 4, all);
+			x = align_walk_make(k->type, 4, old);
+			out = align_walk_make(k->type, 4, all);
 			out.read = true;
 			along = "2";
 		} else {
@@ -538,7 +540,7 @@ static void concat(struct walk *w, const struct kname *k, const struct trace_lau
 			y = w->half;
 		out = head_of(&x, 2 * x.dims[x.nd - 1]);
 	}
-	list(p, &x, &y);
+	align_walk_list(p, &x, &y);
 	align_scalar(p, 1, along);
 	push(w, out);
 }
@@ -550,13 +552,13 @@ static void reduces(struct walk *w, const struct kname *k, struct putting *p)
 	struct val *v, x;
 
 	any.hi = 0;
-	v = find(w, &any, k->type);
+	v = align_walk_find(w, &any, k->type);
 	if (!v || !v->nd) {
 		w->by_grid = true;
 		w->why = "what it sums up is not known";
 		return;
 	}
-	tensor(p, 0, v->type, v);
+	align_walk_tensor(p, 0, v->type, v);
 	v->read = true;
 	align_scalar(p, 1, picks ? "-1" : "[-1]");
 	align_scalar(p, 2, picks ? "False" : "True");
@@ -568,26 +570,28 @@ static void reduces(struct walk *w, const struct kname *k, struct putting *p)
 static void norms(struct walk *w, const struct kname *k, const struct trace_launch *l, struct putting *p)
 {
 	const struct model_heads h = heads(w);
-	const uint64_t n = l->grid[0], cols = in_attention(w) && n != rows(w) ? h.dim : w->al->m->hidden,
+	const uint64_t n = l->grid[0], cols = in_attention(w) && n != align_walk_rows(w) ? h.dim : w->al->m->hidden,
 		       dims[2] = { n, cols };
 	struct kname any = *k;
 	struct val *v;
 
 	any.hi = 0;
 	any.lo = 0;
-	if (n != rows(w) && !(in_attention(w) && (n == rows(w) * h.heads || n == rows(w) * h.kv_heads))) {
+	if (n != align_walk_rows(w) &&
+	    !(in_attention(w) && (n == align_walk_rows(w) * h.heads || n == align_walk_rows(w) * h.kv_heads))) {
 		w->by_grid = true;
 		w->why = "its rows are not the step's";
 		return;
 	}
-	v = find(w, &any, k->type);
+	v = align_walk_find(w, &any, k->type);
 	align_tensor(p, 0, k->type, 2, dims);
 	align_scalar(p, 1, "");
 	align_tensor(p, 2, k->type, 1, &cols);
 	if (v)
 		v->read = true;
 	if (in_attention(w) && cols == h.dim) {
-		push(w, of_heads(k->type, rows(w), n / rows(w), h.dim, n / rows(w) * h.dim));
+		push(w, of_heads(k->type, align_walk_rows(w), n / align_walk_rows(w), h.dim,
+		                 n / align_walk_rows(w) * h.dim));
 	} else {
 		push(w, of_rows(w, k->type, n, cols));
 	}
@@ -596,7 +600,7 @@ static void norms(struct walk *w, const struct kname *k, const struct trace_laun
 static void embeds(struct walk *w, const struct kname *k, struct putting *p)
 {
 	const struct model *m = w->al->m;
-	const uint64_t table[2] = { m->vocab, m->hidden }, b = rows(w);
+	const uint64_t table[2] = { m->vocab, m->hidden }, b = align_walk_rows(w);
 
 	if (w->begun && w->last != AT_HEAD) {
 		w->by_grid = true;
@@ -617,14 +621,14 @@ static void writes_cache(struct walk *w, struct putting *p)
 {
 	const struct model *m = w->al->m;
 	const struct model_heads h = heads(w);
-	const uint64_t cache[4] = { rows(w), h.kv_heads, keys(w), h.dim }, one = 1;
+	const uint64_t cache[4] = { align_walk_rows(w), h.kv_heads, keys(w), h.dim }, one = 1;
 	const struct val row = new_row(w, NULL);
-	struct val all = make(m->dtype, 4, cache);
+	struct val all = align_walk_make(m->dtype, 4, cache);
 
 	align_tensor(p, 0, m->dtype, 4, cache);
 	align_scalar(p, 1, "2");
 	align_tensor(p, 2, DT_INT64, 1, &one);
-	tensor(p, 3, m->dtype, &row);
+	align_walk_tensor(p, 3, m->dtype, &row);
 	all.read = true;
 	push(w, all);
 }
@@ -639,20 +643,23 @@ static bool is_range(const struct walk *w, size_t launch)
 static void ranges(struct walk *w, size_t launch, const struct kname *k, struct putting *p)
 {
 	const bool first = !(launch && is_range(w, launch - 1)) && is_range(w, launch + 1) && is_range(w, launch + 2);
-	uint64_t n = first && within(k, rows(w)) ? rows(w) : within(k, 1) ? 1 : within(k, keys(w)) ? keys(w) : k->hi;
+	uint64_t n = first && within(k, align_walk_rows(w)) ? align_walk_rows(w)
+	             : within(k, 1)                         ? 1
+	             : within(k, keys(w))                   ? keys(w)
+	                                                    : k->hi;
 	const uint64_t none = 0;
 
 	align_scalar(p, 0, "0");
 	align_scalar(p, 1, arena_printf(w->al->a, "%llu", (unsigned long long)n));
 	align_scalar(p, 2, "1");
 	align_tensor(p, 3, DT_INT64, 1, &none);
-	push(w, make(DT_INT64, 1, &n));
+	push(w, align_walk_make(DT_INT64, 1, &n));
 }
 
 static void softmaxes(struct walk *w, const struct kname *k, struct putting *p)
 {
 	const struct model_heads h = heads(w);
-	const uint64_t dims[4] = { rows(w), h.heads, 1, keys(w) };
+	const uint64_t dims[4] = { align_walk_rows(w), h.heads, 1, keys(w) };
 
 	if (!in_attention(w)) {
 		w->by_grid = true;
@@ -662,12 +669,12 @@ static void softmaxes(struct walk *w, const struct kname *k, struct putting *p)
 	align_tensor(p, 0, k->type, 4, dims);
 	align_scalar(p, 1, "-1");
 	align_scalar(p, 2, "False");
-	push(w, make(k->type, 4, dims));
+	push(w, align_walk_make(k->type, 4, dims));
 }
 
 static void fills(struct walk *w, const struct kname *k, struct putting *p)
 {
-	struct val x = make(k->type, 0, NULL);
+	struct val x = align_walk_make(k->type, 0, NULL);
 
 	if (k->lo && !of_model(w, k, &x))
 		x = of_grid(w, k);
@@ -683,16 +690,19 @@ static uint64_t table_rows(const struct walk *w, size_t launch)
 
 	for (size_t i = launch; i < launch + 8 && i < al->t->n_launches; i++)
 		if (al->names[i].op && strcmp(al->names[i].op, "aten::cos") == 0) {
-			const bool one = within(&al->names[i], width), all = within(&al->names[i], width * rows(w));
+			const bool one = within(&al->names[i], width),
+				   all = within(&al->names[i], width * align_walk_rows(w));
 
 			if (one != all)
-				return one ? 1 : rows(w);
+				return one ? 1 : align_walk_rows(w);
 		}
 	for (size_t i = launch; i < launch + 3 && i < al->t->n_launches; i++)
 		if (align_is_table(al, i))
-			return al->t->launches[i].grid[2] == rows(w) || al->t->launches[i].grid[1] == rows(w) ? rows(w)
-			                                                                                      : 1;
-	return rows(w);
+			return al->t->launches[i].grid[2] == align_walk_rows(w) ||
+			                       al->t->launches[i].grid[1] == align_walk_rows(w)
+			               ? align_walk_rows(w)
+			               : 1;
+	return align_walk_rows(w);
 }
 
 /* The product of positions and frequencies. */
@@ -705,7 +715,7 @@ static void table_product(struct walk *w, size_t launch, struct putting *p)
 	align_strided(p, 0, DT_FP32, 3, left, shared);
 	align_tensor(p, 1, DT_FP32, 3, right);
 	w->tables = n > 1;
-	made = make(DT_FP32, 3, out);
+	made = align_walk_make(DT_FP32, 3, out);
 	made.strides[1] = 1; /* [n, half, 1] with its last two dims swapped */
 	push(w, made);
 }
@@ -718,13 +728,13 @@ static bool table_outer(struct walk *w, const struct kname *k, struct putting *p
 	uint64_t left[3] = { 0, 1, 1 }, out[3] = { 0, 1, half };
 
 	if (w->begun || k->flat || k->type != DT_FP32 || k->inputs != 2 || !v || v->type != DT_FP32 ||
-	    strcmp(v->fn, "convert") != 0 || v->elems > rows(w) || !half || !within(k, v->elems * half))
+	    strcmp(v->fn, "convert") != 0 || v->elems > align_walk_rows(w) || !half || !within(k, v->elems * half))
 		return false;
 	left[0] = out[0] = v->elems;
 	align_tensor(p, 0, DT_FP32, 3, left);
 	align_tensor(p, 1, DT_FP32, 1, &half);
 	w->tables = v->elems > 1;
-	push(w, make(DT_FP32, 3, out));
+	push(w, align_walk_make(DT_FP32, 3, out));
 	return true;
 }
 
@@ -743,17 +753,18 @@ static uint64_t next_depth(const struct walk *w, size_t launch)
 
 static void gated(struct walk *w, struct putting *p)
 {
-	const uint64_t to[2] = { rows(w), w->al->m->inter }, from[2] = { rows(w), 2 * (uint64_t)w->al->m->inter };
+	const uint64_t to[2] = { align_walk_rows(w), w->al->m->inter },
+		       from[2] = { align_walk_rows(w), 2 * (uint64_t)w->al->m->inter };
 
 	align_tensor(p, 0, w->al->m->dtype, 2, to);
 	align_tensor(p, 1, w->al->m->dtype, 2, from);
-	push(w, make(w->al->m->dtype, 2, to));
+	push(w, align_walk_make(w->al->m->dtype, 2, to));
 }
 
 /* Rows in the format in which the next product multiplies them; their scales are left out. */
 static void quantises(struct walk *w, size_t launch, const char *kernel, struct putting *p)
 {
-	const uint64_t to[2] = { rows(w), next_depth(w, launch) };
+	const uint64_t to[2] = { align_walk_rows(w), next_depth(w, launch) };
 
 	if (!to[1]) {
 		w->by_grid = true;
@@ -769,20 +780,21 @@ static void quantises(struct walk *w, size_t launch, const char *kernel, struct 
 
 static void engine_norm(struct walk *w, bool sums, struct putting *p)
 {
-	const uint64_t cols = w->al->m->hidden, dims[2] = { rows(w), cols };
+	const uint64_t cols = w->al->m->hidden, dims[2] = { align_walk_rows(w), cols };
 	const enum dtype d = w->al->m->dtype;
 
 	align_tensor(p, 0, d, 2, dims);
 	align_tensor(p, 1, d, 2, dims);
 	align_tensor(p, 2, d, 1, &cols);
-	push(w, make(d, 2, dims));
+	push(w, align_walk_make(d, 2, dims));
 	(void)sums;
 }
 
 static void engine_rope(struct walk *w, struct putting *p)
 {
 	const struct model_heads h = heads(w);
-	const uint64_t b = rows(w), q[2] = { b, (uint64_t)h.heads * h.dim }, k[2] = { b, (uint64_t)h.kv_heads * h.dim },
+	const uint64_t b = align_walk_rows(w), q[2] = { b, (uint64_t)h.heads * h.dim },
+		       k[2] = { b, (uint64_t)h.kv_heads * h.dim },
 		       table[2] = { w->al->m->context ? w->al->m->context : 4096, w->al->m->rotary };
 	const enum dtype d = w->al->m->dtype;
 
@@ -795,7 +807,8 @@ static void engine_rope(struct walk *w, struct putting *p)
 static void engine_cache(struct walk *w, struct putting *p)
 {
 	const struct model_heads h = heads(w);
-	const uint64_t b = rows(w), row[3] = { b, h.kv_heads, h.dim }, cache[3] = { b * keys(w), h.kv_heads, h.dim };
+	const uint64_t b = align_walk_rows(w), row[3] = { b, h.kv_heads, h.dim },
+		       cache[3] = { b * keys(w), h.kv_heads, h.dim };
 	const enum dtype d = w->al->m->dtype;
 
 	align_tensor(p, 0, d, 3, row);
@@ -810,27 +823,27 @@ static void fused(struct walk *w, size_t launch, struct putting *p)
 {
 	const struct model_heads h = heads(w);
 	const enum dtype d = w->al->m->dtype;
-	const uint64_t q[4] = { rows(w), h.heads, 1, h.dim }, table[4] = { 1, 1, 1, h.dim };
-	uint64_t to[2] = { rows(w), next_depth(w, launch) };
+	const uint64_t q[4] = { align_walk_rows(w), h.heads, 1, h.dim }, table[4] = { 1, 1, 1, h.dim };
+	uint64_t to[2] = { align_walk_rows(w), next_depth(w, launch) };
 	struct val *v;
 
 	if (in_attention(w)) {
 		align_tensor(p, 0, d, 4, q);
 		align_tensor(p, 1, d, 4, table);
 		align_tensor(p, 2, d, 4, q);
-		push(w, make(d, 4, q));
+		push(w, align_walk_make(d, 4, q));
 		return;
 	}
 	if (!to[1])
 		to[1] = w->al->m->hidden;
 	for (uint32_t i = 0, n = 0; i < 3 && n < 2 && (v = newest(w, i)) != NULL; i++)
 		if (!v->read && v->type == d) {
-			tensor(p, (int32_t)n++, d, v);
+			align_walk_tensor(p, (int32_t)n++, d, v);
 			v->read = true;
 		}
 	align_tensor(p, 4, d, 1, &to[1]);
 	align_tensor(p, 5, d, 2, to);
-	push(w, make(d, 2, to));
+	push(w, align_walk_make(d, 2, to));
 }
 
 /* --- anchors ----------------------------------------------------------------------------------------------------- */
@@ -839,7 +852,7 @@ static void push_product(struct walk *w, const struct place *x)
 {
 	const struct model_heads h = heads(w);
 	const enum dtype d = w->al->m->dtype;
-	const uint64_t b = rows(w);
+	const uint64_t b = align_walk_rows(w);
 	struct val half;
 
 	if (x->role == AT_QKV || x->role == AT_V)
@@ -859,7 +872,7 @@ static void push_product(struct walk *w, const struct place *x)
 	}
 }
 
-static int product(struct walk *w, const struct place *x, const char *kernel, struct putting *p)
+static int align_walk_product(struct walk *w, const struct place *x, const char *kernel, struct putting *p)
 {
 	const struct align *al = w->al;
 	const struct model_heads h = heads(w);
@@ -869,16 +882,16 @@ static int product(struct walk *w, const struct place *x, const char *kernel, st
 	/* cuBLAS says so in the name where the product itself adds it. */
 	const bool bias =
 		x->bias && (!str_prefix(kernel, "nvjet_") || strstr(kernel, "_bias") || strstr(kernel, "splitK"));
-	const uint64_t b = rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n }, transposed[2] = { 1, x->k },
-		       all = b * h.heads, l = keys(w), q[3] = { all, 1, h.dim }, k[3] = { all, h.dim, l },
-		       s[3] = { all, 1, l }, v[3] = { all, l, h.v_dim }, scores[4] = { b, h.heads, 1, l },
-		       out[4] = { b, h.heads, 1, h.v_dim };
+	const uint64_t b = align_walk_rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n },
+		       transposed[2] = { 1, x->k }, all = b * h.heads, l = keys(w), q[3] = { all, 1, h.dim },
+		       k[3] = { all, h.dim, l }, s[3] = { all, 1, l }, v[3] = { all, l, h.v_dim },
+		       scores[4] = { b, h.heads, 1, l }, out[4] = { b, h.heads, 1, h.v_dim };
 
 	if (x->role == AT_SCORES || x->role == AT_VALUES) {
 		p->op->name = "aten::bmm";
 		align_tensor(p, 0, d, 3, x->role == AT_SCORES ? q : s);
 		align_tensor(p, 1, d, 3, x->role == AT_SCORES ? k : v);
-		push(w, x->role == AT_SCORES ? make(d, 4, scores) : make(d, 4, out));
+		push(w, x->role == AT_SCORES ? align_walk_make(d, 4, scores) : align_walk_make(d, 4, out));
 		return 0;
 	}
 	p->op->name = bias ? "aten::addmm" : "aten::mm";
@@ -894,7 +907,7 @@ static int attends(struct walk *w, struct putting *p)
 {
 	const struct model_heads h = heads(w);
 	const enum dtype d = w->al->m->dtype;
-	const uint64_t b = rows(w), l = keys(w), kv = w->expanded ? h.heads : h.kv_heads,
+	const uint64_t b = align_walk_rows(w), l = keys(w), kv = w->expanded ? h.heads : h.kv_heads,
 		       q[4] = { b, h.heads, 1, h.dim }, k[4] = { b, kv, l, h.dim }, v[4] = { b, kv, l, h.v_dim },
 		       mask[4] = { b, 1, 1, l };
 	struct val *made = newest(w, 0);
@@ -906,7 +919,7 @@ static int attends(struct walk *w, struct putting *p)
 		align_tensor(p, 3, d, 4, mask);
 	for (uint32_t i = 0; (made = newest(w, i)) != NULL; i++)
 		made->read = made->read || made->nd == 4;
-	push(w, make(d, 4, q));
+	push(w, align_walk_make(d, 4, q));
 	return 0;
 }
 
@@ -918,7 +931,7 @@ static int anchor(struct walk *w, size_t launch)
 	w->begun = true;
 	w->layer = x->layer;
 	if (align_op(w->al, "aten::scaled_dot_product_attention", &p) < 0 ||
-	    (x->role == AT_ATTEND ? attends(w, &p) : product(w, x, w->al->t->launches[launch].name, &p)) < 0)
+	    (x->role == AT_ATTEND ? attends(w, &p) : align_walk_product(w, x, w->al->t->launches[launch].name, &p)) < 0)
 		return -1;
 	w->last = x->role;
 	if (x->role == AT_ATTEND || x->role == AT_O || x->role == AT_DOWN)
@@ -1009,7 +1022,7 @@ static void missed(struct walk *w, size_t launch, const char *why)
 	r->miss[i].ns += took;
 }
 
-static int one(struct walk *w, size_t i)
+static int align_walk_one(struct walk *w, size_t i)
 {
 	struct align *al = w->al;
 	struct trace_launch *l = &al->t->launches[i];
@@ -1078,7 +1091,7 @@ int align_walk(struct align *al)
 
 		if (align_has_op(l))
 			continue;
-		if (one(w, i) < 0)
+		if (align_walk_one(w, i) < 0)
 			return -1;
 		r->launches++;
 		r->ns += took;

@@ -83,7 +83,7 @@ static const struct npusim_source *data_of(const struct source *s)
 	return &((const struct api_source *)s)->data;
 }
 
-static bool has(const struct source *s, const char *full)
+static bool api_has(const struct source *s, const char *full)
 {
 	size_t n;
 
@@ -93,9 +93,9 @@ static bool has(const struct source *s, const char *full)
 	return false;
 }
 
-static int find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
+static int api_find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
 {
-	if (strlen(relative) < size && has(s, relative)) {
+	if (strlen(relative) < size && api_has(s, relative)) {
 		snprintf(out, size, "%s", relative);
 		return 0;
 	}
@@ -115,7 +115,7 @@ static struct yaml *read(const struct source *s, const char *full, struct err *e
 	return NULL;
 }
 
-static void list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
+static void api_list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
 {
 	const size_t n = strlen(folder);
 	const char *name;
@@ -145,7 +145,7 @@ static int open_data(struct npusim *n, const struct npusim_source *from, struct 
 	}
 	if (!x.read || !x.name || x.root)
 		return err_set(e, ERR_USAGE, "data come from a folder ('root'), or from 'read' and 'name'");
-	n->data.memory = (struct api_source){ { find, has, read, list, NULL }, x };
+	n->data.memory = (struct api_source){ { api_find, api_has, read, api_list, NULL }, x };
 	n->source = &n->data.memory.source;
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 /* --- options ----------------------------------------------------------------------------------------------- */
 
-static int number(enum cfg_type type, const char *key, const char *text, uint64_t *out, struct err *e)
+static int api_eval_number(enum cfg_type type, const char *key, const char *text, uint64_t *out, struct err *e)
 {
 	struct err inner = ERR_INIT;
 
@@ -27,13 +27,13 @@ static int option(const char *key, const char *value, struct run_opts *how, stru
 	if (strcmp(key, "fidelity") == 0)
 		return run_fidelity_parse(value, &how->fidelity, e);
 	if (strcmp(key, "seed") == 0)
-		return number(CFG_T_U64, key, value, &how->seed, e);
+		return api_eval_number(CFG_T_U64, key, value, &how->seed, e);
 	if (strcmp(key, "expert-reuse") != 0) {
 		near = str_nearest(key, names, sizeof names / sizeof *names);
 		return err_set(e, ERR_USAGE, "an evaluation has no '%s'%s%s%s", key, near ? "; did you mean '" : "",
 		               near ? near : "", near ? "'?" : "");
 	}
-	if (number(CFG_T_PPM, key, value, &v, e) < 0)
+	if (api_eval_number(CFG_T_PPM, key, value, &v, e) < 0)
 		return -1;
 	if (v > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for 'expert-reuse'");
@@ -132,7 +132,7 @@ static void judge(npusim_result *r)
 	r->judged = true;
 }
 
-static int make(npusim_result *r, struct err *e)
+static int api_eval_make(npusim_result *r, struct err *e)
 {
 	locale_t was;
 
@@ -154,7 +154,7 @@ static const struct json *tree(npusim_result *r, struct err *e)
 {
 	locale_t was;
 
-	if (!r->root && make(r, e) == 0) {
+	if (!r->root && api_eval_make(r, e) == 0) {
 		was = api_enter(r->m->n);
 		r->root = json_parse(r->text.p, r->text.len, r->arena, e);
 		api_leave(was);
@@ -170,7 +170,7 @@ size_t npusim_json(npusim_result *r, char *buf, size_t size, struct npusim_error
 	api_clear(e);
 	if (!r || (!buf && size)) {
 		err_set(&err, ERR_USAGE, "npusim_json: %s is NULL", r ? "the buffer" : "the result");
-	} else if (make(r, &err) == 0) {
+	} else if (api_eval_make(r, &err) == 0) {
 		n = r->text.len < size ? r->text.len : size - 1;
 		if (size) {
 			memcpy(buf, r->text.p, n);

@@ -9,7 +9,7 @@
 
 /* --- the spec ---------------------------------------------------------------------------------------------- */
 
-static int unknown(const char *assignment, size_t n, struct err *e)
+static int api_work_unknown(const char *assignment, size_t n, struct err *e)
 {
 	const char *names[WORKLOAD_KEYS], *near;
 	char word[64];
@@ -22,7 +22,7 @@ static int unknown(const char *assignment, size_t n, struct err *e)
 	               near ? near : "", near ? "'?" : "");
 }
 
-static int count(const char *text, const struct workload_row *r, uint64_t *out, struct err *e)
+static int api_work_count(const char *text, const struct workload_row *r, uint64_t *out, struct err *e)
 {
 	uint64_t v = 0;
 	const char *p = text;
@@ -47,13 +47,13 @@ static int assign(struct npusim_work *w, const char *assignment, struct err *e)
 	       (strlen(workload_rows[k].name) != n || strncmp(workload_rows[k].name, assignment, n) != 0))
 		k++;
 	if (k == WORKLOAD_KEYS)
-		return unknown(assignment, n, e);
+		return api_work_unknown(assignment, n, e);
 	if (!equals || !equals[1])
 		return err_set(e, ERR_USAGE, "'%s' has no value: a workload is made of KEY=VALUE", assignment);
 	if (workload_given(&w->spec, (enum workload_key)k))
 		return err_set(e, ERR_USAGE, "'%s' is given twice", workload_rows[k].name);
 	if (workload_rows[k].type == WORKLOAD_COUNT)
-		return count(equals + 1, &workload_rows[k], workload_place(&w->spec, (enum workload_key)k), e);
+		return api_work_count(equals + 1, &workload_rows[k], workload_place(&w->spec, (enum workload_key)k), e);
 	if (!(text = arena_strdup(w->arena, equals + 1)))
 		return err_nomem(e, "for a workload");
 	*(const char **)workload_place(&w->spec, (enum workload_key)k) = text;
@@ -63,7 +63,7 @@ static int assign(struct npusim_work *w, const char *assignment, struct err *e)
 /* --- what comes of it -------------------------------------------------------------------------------------- */
 
 /* What can be found wrong before there is a machine is found here. */
-static int look(struct npusim_work *w, struct err *e)
+static int api_work_look(struct npusim_work *w, struct err *e)
 {
 	const struct workload_reader by = { .source = w->n->source };
 	struct workload x = { .model = NULL };
@@ -98,7 +98,7 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 		}
 		for (size_t i = 0; i < n_spec && !err.kind; i++)
 			assign(w, spec[i], &err);
-		if (!err.kind && look(w, &err) == 0) {
+		if (!err.kind && api_work_look(w, &err) == 0) {
 			api_leave(was);
 			return w;
 		}

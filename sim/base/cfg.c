@@ -59,7 +59,7 @@ static int check_text(const char *name, const char *text, struct err *e)
 	return 0;
 }
 
-static void store(const struct cfg_slot *r, uint64_t v)
+static void cfg_store(const struct cfg_slot *r, uint64_t v)
 {
 	switch (r->field->type) {
 	case CFG_T_U32:
@@ -93,7 +93,7 @@ int cfg_put(struct cfg_slot *r, const char *text, const char *source, bool check
 	if (f->type == CFG_T_STR)
 		snprintf(r->at, CFG_STR_MAX, "%s", text);
 	else
-		store(r, v);
+		cfg_store(r, v);
 	r->given = true;
 	r->source = source;
 	return 0;
@@ -122,8 +122,8 @@ static void place_row(uint16_t *places, size_t n_places, const struct cfg_slot *
 	places[h & (n_places - 1)] = (uint16_t)(i + 1);
 }
 
-static int add_row(struct cfg *c, uint16_t *places, const struct cfg_section *s, const struct cfg_field *f,
-                   void *target, struct err *e)
+static int cfg_add_row(struct cfg *c, uint16_t *places, const struct cfg_section *s, const struct cfg_field *f,
+                       void *target, struct err *e)
 {
 	struct cfg_slot *r = &c->rows[c->n];
 	int n = snprintf(r->key, sizeof r->key, "%s%s%s", s->name, *s->name ? "." : "", f->key);
@@ -173,7 +173,7 @@ struct cfg *cfg_new(const struct cfg_section *sections, void *target, struct err
 				goto fail;
 			}
 		for (const struct cfg_field *f = s->rows; f->key; f++)
-			if (add_row(c, places, s, f, target, e) < 0)
+			if (cfg_add_row(c, places, s, f, target, e) < 0)
 				goto fail;
 	}
 	return c;
@@ -329,7 +329,7 @@ void cfg_set_raw(struct cfg *c, size_t i, uint64_t raw, const char *source)
 	struct cfg_slot *r = &c->rows[i];
 
 	assert(i < c->n && r->field->type != CFG_T_STR);
-	store(r, raw);
+	cfg_store(r, raw);
 	r->given = true;
 	r->source = source;
 }

@@ -323,7 +323,7 @@ static int parse_bool(const char *name, const char *said, const char *text, uint
 	return err_set(e, ERR_CONFIG, "'%s' is neither 'true' nor 'false'%s", name, said);
 }
 
-static int check(const struct cfg_field *f, const char *name, const char *said, uint64_t v, struct err *e)
+static int cfg_value_check(const struct cfg_field *f, const char *name, const char *said, uint64_t v, struct err *e)
 {
 	bool narrow = f->type == CFG_T_U32 || f->type == CFG_T_PPM; /* stored in 32 bits */
 	struct str s = STR_INIT;
@@ -389,7 +389,7 @@ int cfg_number(const struct cfg_field *f, const char *subject, const char *text,
 		return err_set(e, ERR_CONFIG, "'%s' is not a whole number%s%s%s", name, *base ? " of " : "", base,
 		               said);
 	}
-	if (check(f, name, said, v, e) < 0)
+	if (cfg_value_check(f, name, said, v, e) < 0)
 		return -1;
 	*out = v;
 	return 0;

@@ -4,7 +4,7 @@
 
 #include "sim/base/cfg_int.h"
 
-static int place(const struct yaml *y, const struct ynode *at, const struct err *inner, struct err *e)
+static int cfg_yaml_place(const struct yaml *y, const struct ynode *at, const struct err *inner, struct err *e)
 {
 	return yaml_err(y, at, e, "%s", inner->msg);
 }
@@ -45,11 +45,11 @@ static int read_value(struct cfg *c, struct cfg_slot *r, const struct yaml *y, c
 	if (!source)
 		return err_nomem(e, "for the configuration");
 	if (cfg_put(r, value->text, source, check_only, &inner) < 0)
-		return place(y, value, &inner, e);
+		return cfg_yaml_place(y, value, &inner, e);
 	return 0;
 }
 
-static struct cfg_slot *row_of(const struct cfg *c, const struct cfg_section *s, const char *key)
+static struct cfg_slot *cfg_yaml_row_of(const struct cfg *c, const struct cfg_section *s, const char *key)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->rows[i].section == s && strcmp(c->rows[i].field->key, key) == 0)
@@ -99,7 +99,7 @@ static int read_map(struct cfg *c, const struct cfg_section *s, const struct yam
 		return yaml_err(y, map, e, "section '%s' takes keys with values, not a %s", s->name,
 		                map->kind == YNODE_SEQ ? "list" : "single value");
 	for (size_t i = 0; i < map->n; i++) {
-		struct cfg_slot *r = row_of(c, s, map->keys[i]->text);
+		struct cfg_slot *r = cfg_yaml_row_of(c, s, map->keys[i]->text);
 
 		if (!r)
 			return unknown_in(c, s, y, map->keys[i], e);
@@ -165,7 +165,7 @@ int cfg_read(struct cfg *c, const struct yaml *y, const struct ynode *root, cons
 	for (size_t i = 0; i < root->n; i++) {
 		const struct ynode *key = root->keys[i];
 		const struct cfg_section *s = *key->text ? section_of(c, key->text) : NULL;
-		struct cfg_slot *r = top ? row_of(c, top, key->text) : NULL;
+		struct cfg_slot *r = top ? cfg_yaml_row_of(c, top, key->text) : NULL;
 		bool skipped = false;
 		int rc;
 

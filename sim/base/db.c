@@ -118,7 +118,7 @@ static bool is_changed(const struct db *d)
 	                    st.st_mtim.tv_sec != d->was.st_mtim.tv_sec || st.st_mtim.tv_nsec != d->was.st_mtim.tv_nsec);
 }
 
-static int fail(struct db *d, int code, const char *doing, struct err *e)
+static int db_fail(struct db *d, int code, const char *doing, struct err *e)
 {
 	const char *why = plain_reason(code);
 
@@ -300,7 +300,7 @@ static int open_file(struct db *d, struct err *e)
 	}
 	rc = d->read_only ? open_reading(d) : open_handle(d, d->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (rc != SQLITE_OK)
-		return fail(d, rc, "open", e);
+		return db_fail(d, rc, "open", e);
 	if (!d->read_only && sqlite3_db_readonly(d->h, "main") == 1) /* SQLite falls back to this silently */
 		return err_set(e, ERR_IO, "cannot write '%s': the file is read-only", d->path);
 	return 0;
@@ -351,7 +351,7 @@ static int check_schema(struct db *d, int64_t *version, struct err *e)
 	char is[16], due[16];
 
 	if (rc != SQLITE_OK)
-		return fail(d, rc, "read", e);
+		return db_fail(d, rc, "read", e);
 	if ((id == 0 || (uint32_t)id == d->app_id) && *version == 0 && tables == 0) {
 		if (d->read_only)
 			return err_set(e, ERR_IO, "cannot read '%s': the database is empty", d->path);
@@ -382,13 +382,13 @@ static int migrate(struct db *d, struct err *e)
 	for (to = version; rc == SQLITE_OK && to < d->n_migrations; to++)
 		rc = sqlite3_exec(d->h, d->migrations[to], NULL, NULL, NULL);
 	if (rc != SQLITE_OK) {
-		fail(d, rc, d->read_only ? "read" : "write", e);
+		db_fail(d, rc, d->read_only ? "read" : "write", e);
 		return err_add(e, "bringing its schema to version %lld", (long long)to);
 	}
 	snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %ld; PRAGMA user_version = %d",
 	         (long)(int32_t)d->app_id, d->n_migrations);
 	if (version < d->n_migrations && (rc = sqlite3_exec(d->h, pragmas, NULL, NULL, NULL)) != SQLITE_OK)
-		return fail(d, rc, "write", e);
+		return db_fail(d, rc, "write", e);
 	return 0;
 }
 
@@ -417,14 +417,14 @@ static int read_old(struct db *d, struct err *e)
 	int rc = copy_out(d);
 
 	if (rc != SQLITE_OK || is_changed(d))
-		return fail(d, rc, "read", e);
+		return db_fail(d, rc, "read", e);
 	d->still = false;
 	if ((rc = sqlite3_exec(d->h, "BEGIN", NULL, NULL, NULL)) != SQLITE_OK)
-		return fail(d, rc, "read", e);
+		return db_fail(d, rc, "read", e);
 	if (migrate(d, e) < 0)
 		return -1;
 	rc = sqlite3_exec(d->h, "COMMIT; PRAGMA query_only = ON", NULL, NULL, NULL);
-	return rc == SQLITE_OK ? 0 : fail(d, rc, "read", e);
+	return rc == SQLITE_OK ? 0 : db_fail(d, rc, "read", e);
 }
 
 /* A file that cannot be written, or a disk without room for the schema alone, is found before hours of work and not after:
@@ -436,7 +436,7 @@ static int try_writing(struct db *d, struct err *e)
 	if (db_begin(d, e) < 0)
 		return -1;
 	if ((rc = sqlite3_db_cacheflush(d->h)) != SQLITE_OK)
-		fail(d, rc, "write", e);
+		db_fail(d, rc, "write", e);
 	db_rollback(d);
 	return rc == SQLITE_OK ? 0 : -1;
 }
@@ -524,7 +524,7 @@ int db_exec(struct db *d, const char *sql, struct err *e)
 {
 	int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : fail(d, rc, d->read_only ? "read" : "write", e);
+	return rc == SQLITE_OK ? 0 : db_fail(d, rc, d->read_only ? "read" : "write", e);
 }
 
 int db_begin(struct db *d, struct err *e)
@@ -592,7 +592,7 @@ int db_checkpoint(struct db *d, struct err *e)
 			"cannot bring what is stored into '%s': another process has been reading an older state of"
 			" it for %d s; it is in '%s-wal', and the next command on '%s' brings it in",
 			d->path, BUSY_MS / 1000, d->path, d->path);
-	return rc == SQLITE_OK ? 0 : fail(d, rc, "write", e);
+	return rc == SQLITE_OK ? 0 : db_fail(d, rc, "write", e);
 }
 
 /* --- statements -------------------------------------------------------------------------------------------- */
@@ -634,7 +634,7 @@ sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e)
 	}
 	rc = sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, &tail);
 	if (rc != SQLITE_OK) {
-		fail(d, code_of(d), "use", e);
+		db_fail(d, code_of(d), "use", e);
 		return NULL;
 	}
 	assert(s && !*tail); /* one statement, which is then the cache's key */
@@ -642,7 +642,7 @@ sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e)
 	return s;
 }
 
-static int refuse(void *arg)
+static int db_refuse(void *arg)
 {
 	(void)arg;
 	return 1;
@@ -654,7 +654,7 @@ static void bound(sqlite3_stmt *s, int i, int rc)
 {
 	(void)i;
 	if (rc != SQLITE_OK)
-		sqlite3_progress_handler(sqlite3_db_handle(s), 1, refuse, NULL);
+		sqlite3_progress_handler(sqlite3_db_handle(s), 1, db_refuse, NULL);
 }
 
 void db_bind_i64(sqlite3_stmt *s, int i, int64_t v)
@@ -684,7 +684,7 @@ int db_step(struct db *d, sqlite3_stmt *s, struct err *e)
 	if (rc == SQLITE_ROW)
 		return 1;
 	if (rc != SQLITE_DONE || is_changed(d)) { /* then the rows may be of a file half written, too */
-		fail(d, code_of(d), doing_stmt(s), e);
+		db_fail(d, code_of(d), doing_stmt(s), e);
 		rc = SQLITE_ERROR;
 	}
 	sqlite3_reset(s);
@@ -762,7 +762,7 @@ sqlite3_stmt *db_stmt_once(struct db *d, const char *sql, struct err *e)
 	int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
 
 	if (rc != SQLITE_OK)
-		fail(d, code_of(d), "use", e);
+		db_fail(d, code_of(d), "use", e);
 	return s;
 }
 

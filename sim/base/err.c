@@ -107,7 +107,7 @@ struct sink {
 	size_t size, len;
 };
 
-static void put(struct sink *s, char c)
+static void err_put(struct sink *s, char c)
 {
 	if (s->len + 1 < s->size)
 		s->buf[s->len] = c;
@@ -120,7 +120,7 @@ static void put_text(struct sink *s, const char *text)
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 
-		put(s, c == 0x7f || (c < 0x20 && c != '\n' && c != '\t') ? '?' : *text);
+		err_put(s, c == 0x7f || (c < 0x20 && c != '\n' && c != '\t') ? '?' : *text);
 	}
 }
 
@@ -132,10 +132,10 @@ static void put_caret(struct sink *s, const char *src, int col)
 			break;
 		if (((unsigned char)*src & 0xc0) == 0x80)
 			continue;
-		put(s, *src == '\t' ? '\t' : ' ');
+		err_put(s, *src == '\t' ? '\t' : ' ');
 		at++;
 	}
-	put(s, '^');
+	err_put(s, '^');
 }
 
 static bool col_in(const char *src, int col)

@@ -50,12 +50,12 @@ void ev_init(struct ev *ev, enum ev_prio prio, void (*fn)(void *owner, struct ev
 	*ev = (struct ev){ .fn = fn, .owner = owner, .prio = (int)prio, .slot = -1 };
 }
 
-static bool before(const struct entry *a, const struct entry *b)
+static bool evq_before(const struct entry *a, const struct entry *b)
 {
 	return a->when != b->when ? a->when < b->when : a->rank < b->rank;
 }
 
-static void place(struct evq *q, size_t i, struct entry x)
+static void evq_place(struct evq *q, size_t i, struct entry x)
 {
 	q->heap[i] = x;
 	x.ev->slot = (int)i;
@@ -66,12 +66,12 @@ static void sift_up(struct evq *q, size_t i, struct entry x)
 	while (i > 0) {
 		size_t up = (i - 1) / WAYS;
 
-		if (!before(&x, &q->heap[up]))
+		if (!evq_before(&x, &q->heap[up]))
 			break;
-		place(q, i, q->heap[up]);
+		evq_place(q, i, q->heap[up]);
 		i = up;
 	}
-	place(q, i, x);
+	evq_place(q, i, x);
 }
 
 static void sift_down(struct evq *q, size_t i, struct entry x)
@@ -82,25 +82,25 @@ static void sift_down(struct evq *q, size_t i, struct entry x)
 		if (first >= q->n)
 			break;
 		for (size_t c = first + 1; c < end; c++)
-			if (before(&q->heap[c], &q->heap[least]))
+			if (evq_before(&q->heap[c], &q->heap[least]))
 				least = c;
-		if (!before(&q->heap[least], &x))
+		if (!evq_before(&q->heap[least], &x))
 			break;
-		place(q, i, q->heap[least]);
+		evq_place(q, i, q->heap[least]);
 		i = least;
 	}
-	place(q, i, x);
+	evq_place(q, i, x);
 }
 
 /* Takes entry i out; the last one fills the hole. */
-static void take(struct evq *q, size_t i)
+static void evq_take(struct evq *q, size_t i)
 {
 	struct entry last = q->heap[--q->n];
 
 	q->heap[i].ev->slot = -1;
 	if (i == q->n)
 		return;
-	if (i > 0 && before(&last, &q->heap[(i - 1) / WAYS]))
+	if (i > 0 && evq_before(&last, &q->heap[(i - 1) / WAYS]))
 		sift_up(q, i, last);
 	else
 		sift_down(q, i, last);
@@ -120,7 +120,7 @@ int evq_reserve(struct evq *q, size_t events)
 }
 
 /* Nothing is served from here on: a clock that lost an event would go wrong. */
-static void fail(struct evq *q)
+static void evq_fail(struct evq *q)
 {
 	for (size_t i = 0; i < q->n; i++)
 		q->heap[i].ev->slot = -1;
@@ -134,7 +134,7 @@ void evq_push(struct evq *q, struct ev *ev, ps_t when)
 	assert(ev_idle(ev));
 	assert(ev->fn && ev->prio >= 0 && ev->prio < 1 << (64 - SEQ_BITS));
 	if (q->n == q->cap && evq_reserve(q, q->cap ? 2 * q->cap : 64) < 0) {
-		fail(q);
+		evq_fail(q);
 		return;
 	}
 	ev->when = when;
@@ -147,7 +147,7 @@ void evq_cancel(struct evq *q, struct ev *ev)
 	if (ev_idle(ev))
 		return;
 	assert((size_t)ev->slot < q->n && q->heap[ev->slot].ev == ev);
-	take(q, (size_t)ev->slot);
+	evq_take(q, (size_t)ev->slot);
 }
 
 bool evq_step(struct evq *q)
@@ -159,7 +159,7 @@ bool evq_step(struct evq *q)
 	ev = q->heap[0].ev;
 	q->now = q->heap[0].when;
 	q->served++;
-	take(q, 0);
+	evq_take(q, 0);
 	ev->fn(ev->owner, ev); /* idle by now: it may push itself again, or free its owner */
 	return true;
 }

@@ -93,7 +93,7 @@ static int no_expr(const char *text, struct err *e, const char *fmt, ...)
 	               n > SHOWN_MAX ? "..." : "", why);
 }
 
-static int fail(struct cutter *c, const char *what)
+static int expr_fail(struct cutter *c, const char *what)
 {
 	const int at = (int)(c->p - c->text), n = at > SHOWN_MAX ? SHOWN_MAX : at;
 
@@ -154,7 +154,7 @@ static int cut_number(struct cutter *c)
 	int len;
 
 	if (memchr(c->p, 'x', (size_t)(end - c->p)) || memchr(c->p, 'X', (size_t)(end - c->p)))
-		return fail(c, "a decimal number is due");
+		return expr_fail(c, "a decimal number is due");
 	while (*unit == ' ')
 		unit++;
 	if (!(n = unit_len(unit))) {
@@ -182,10 +182,10 @@ static int cut_text(struct cutter *c)
 	const char *end = strchr(c->p + 1, *c->p);
 
 	if (!end)
-		return fail(c, "a quotation mark has no partner");
+		return expr_fail(c, "a quotation mark has no partner");
 	for (const char *p = c->p + 1; p < end; p++)
 		if (*p == '\'' || *p == '"' || (unsigned char)*p < ' ')
-			return fail(c, "a text with a quotation mark in it");
+			return expr_fail(c, "a text with a quotation mark in it");
 	str_addf(&c->sql, "'%.*s'", (int)(end - c->p - 1), c->p + 1);
 	c->p = end + 1;
 	return 0;
@@ -198,7 +198,7 @@ static int cut_name(struct cutter *c, size_t n)
 	int id;
 
 	if (n >= sizeof name)
-		return fail(c, "a name that is too long");
+		return expr_fail(c, "a name that is too long");
 	memcpy(name, c->p, n);
 	name[n] = '\0';
 	if ((id = c->find(c->arg, name, c->e)) < 0)
@@ -206,7 +206,7 @@ static int cut_name(struct cutter *c, size_t n)
 	for (k = 0; k < c->x->n_ids && c->x->ids[k] != id; k++)
 		continue;
 	if (k == NAMES_MAX)
-		return fail(c, "one name too many");
+		return expr_fail(c, "one name too many");
 	if (k == c->x->n_ids)
 		c->x->ids[c->x->n_ids++] = id;
 	str_addf(&c->sql, "?%zu", k + 1);
@@ -263,7 +263,7 @@ static int cut_sign(struct cutter *c)
 		}
 	for (size_t i = 0; !n && i < sizeof hints / sizeof *hints; i++)
 		if (str_prefix(c->p, hints[i].wrong))
-			return fail(c, hints[i].right);
+			return expr_fail(c, hints[i].right);
 	if (!n && strchr("<>", *c->p)) {
 		compares = true;
 		n = 1;
@@ -271,16 +271,16 @@ static int cut_sign(struct cutter *c)
 	if (!n && strchr("+-*/%(),", *c->p))
 		n = 1;
 	if (!n)
-		return fail(c, "a sign that has no meaning here");
+		return expr_fail(c, "a sign that has no meaning here");
 	if (compares && c->compared[c->depth])
-		return fail(c, "a second comparison (join two with 'and')");
+		return expr_fail(c, "a second comparison (join two with 'and')");
 	if (*c->p == '(') {
 		if (++c->depth > DEPTH_MAX)
-			return fail(c, "too many parentheses");
+			return expr_fail(c, "too many parentheses");
 		c->compared[c->depth] = false;
 	}
 	if (*c->p == ')' && --c->depth < 0)
-		return fail(c, "a ')' without its '('");
+		return expr_fail(c, "a ')' without its '('");
 	if (*c->p == ',')
 		c->compared[c->depth] = false;
 	if (compares)
@@ -290,7 +290,7 @@ static int cut_sign(struct cutter *c)
 	return 0;
 }
 
-static int cut(struct cutter *c)
+static int expr_cut(struct cutter *c)
 {
 	for (;;) {
 		int rc;
@@ -298,7 +298,7 @@ static int cut(struct cutter *c)
 		while (*c->p == ' ' || *c->p == '\t' || *c->p == '\n')
 			c->p++;
 		if (!*c->p)
-			return c->depth ? fail(c, "a ')' is missing") : 0;
+			return c->depth ? expr_fail(c, "a ')' is missing") : 0;
 		str_addc(&c->sql, ' ');
 		if (!is_digit(*c->p) && *c->p != '.' && ++c->words > WORDS_MAX)
 			return no_expr(c->text, c->e, "it has more than %d names, words and signs", WORDS_MAX);
@@ -348,7 +348,7 @@ struct expr *expr_new(struct exprs *s, const char *text, expr_find_fn *find, voi
 		return NULL;
 	}
 	str_add(&c.sql, "select case when typeof(v) = 'text' then null else v end from (select (");
-	rc = cut(&c);
+	rc = expr_cut(&c);
 	str_add(&c.sql, ") as v)");
 	if (rc == 0 && (c.sql.failed || !(x->sql = arena_strdup(s->arena, str_c(&c.sql)))))
 		rc = err_nomem(e, "for an expression");

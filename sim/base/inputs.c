@@ -37,7 +37,7 @@ static bool known(const struct stat *st)
 	return false;
 }
 
-static void add(const struct stat *st)
+static void inputs_own_add(const struct stat *st)
 {
 	size_t i;
 
@@ -52,7 +52,7 @@ void inputs_add(FILE *f)
 	struct stat st;
 
 	if (inputs && fstat(fileno(f), &st) == 0)
-		add(&st);
+		inputs_own_add(&st);
 }
 
 void inputs_add_path(const char *path)
@@ -60,7 +60,7 @@ void inputs_add_path(const char *path)
 	struct stat st;
 
 	if (inputs && stat(path, &st) == 0)
-		add(&st);
+		inputs_own_add(&st);
 }
 
 bool inputs_has(const struct stat *st)

@@ -35,7 +35,7 @@ static int no_memory(struct reader *r)
 	return 0;
 }
 
-static struct json *put(struct reader *r, enum json_kind kind)
+static struct json *json_put(struct reader *r, enum json_kind kind)
 {
 	struct level *l = &r->level[r->depth];
 	struct item *x = arena_alloc(r->a, sizeof *x);
@@ -58,12 +58,12 @@ static struct json *put(struct reader *r, enum json_kind kind)
 
 static int on_null(void *r)
 {
-	return put(r, JSON_NULL) != NULL;
+	return json_put(r, JSON_NULL) != NULL;
 }
 
 static int on_boolean(void *r, int v)
 {
-	struct json *x = put(r, JSON_BOOL);
+	struct json *x = json_put(r, JSON_BOOL);
 
 	if (x)
 		x->number = v ? 1 : 0;
@@ -73,7 +73,7 @@ static int on_boolean(void *r, int v)
 static int on_number(void *arg, const char *text, size_t n)
 {
 	struct reader *r = arg;
-	struct json *x = put(r, JSON_NUMBER);
+	struct json *x = json_put(r, JSON_NUMBER);
 
 	if (!x)
 		return 0;
@@ -86,7 +86,7 @@ static int on_number(void *arg, const char *text, size_t n)
 static int on_text(void *arg, const unsigned char *text, size_t n)
 {
 	struct reader *r = arg;
-	struct json *x = put(r, JSON_TEXT);
+	struct json *x = json_put(r, JSON_TEXT);
 
 	if (!x)
 		return 0;
@@ -102,7 +102,7 @@ static int on_key(void *arg, const unsigned char *text, size_t n)
 
 static int open_(struct reader *r, enum json_kind kind)
 {
-	struct json *x = put(r, kind);
+	struct json *x = json_put(r, kind);
 
 	if (!x)
 		return 0;
@@ -171,7 +171,7 @@ const char *json_kind_name(enum json_kind k)
 /* --- by path ----------------------------------------------------------------------------------------------- */
 
 /* What is left of the path behind a key, or NULL: it does not begin with it. */
-static const char *behind(const char *path, const char *key)
+static const char *json_behind(const char *path, const char *key)
 {
 	const size_t n = strlen(key);
 
@@ -180,7 +180,8 @@ static const char *behind(const char *path, const char *key)
 	return path[n] == '\0' || path[n] == '[' ? path + n : path[n] == '.' && path[n + 1] ? path + n + 1 : NULL;
 }
 
-static const struct json *find(const struct json *x, const char *path, const struct json **last, const char **left);
+static const struct json *json_own_find(const struct json *x, const char *path, const struct json **last,
+                                        const char **left);
 
 static const struct json *in_list(const struct json *x, const char *path, const struct json **last, const char **left)
 {
@@ -193,11 +194,12 @@ static const struct json *in_list(const struct json *x, const char *path, const 
 		i = 10 * i + (size_t)(*p - '0');
 	if (*p != ']' || i >= x->n || (p[1] && p[1] != '.' && p[1] != '[') || (p[1] == '.' && !p[2]))
 		return NULL;
-	return find(x->v[i], p[1] == '.' ? p + 2 : p + 1, last, left);
+	return json_own_find(x->v[i], p[1] == '.' ? p + 2 : p + 1, last, left);
 }
 
 /* `last`, `left`: how far it led at most, and what was left there. */
-static const struct json *find(const struct json *x, const char *path, const struct json **last, const char **left)
+static const struct json *json_own_find(const struct json *x, const char *path, const struct json **last,
+                                        const char **left)
 {
 	const struct json *found = NULL;
 	size_t longest = SIZE_MAX;
@@ -217,7 +219,7 @@ static const struct json *find(const struct json *x, const char *path, const str
 		for (size_t i = 0; i < x->n; i++) {
 			const size_t n = strlen(x->v[i]->key);
 
-			if (n < longest && n > most && behind(path, x->v[i]->key)) {
+			if (n < longest && n > most && json_behind(path, x->v[i]->key)) {
 				best = x->v[i];
 				most = n;
 			}
@@ -225,7 +227,7 @@ static const struct json *find(const struct json *x, const char *path, const str
 		if (!best)
 			break;
 		longest = most;
-		found = find(best, behind(path, best->key), last, left);
+		found = json_own_find(best, json_behind(path, best->key), last, left);
 	}
 	return found;
 }
@@ -256,7 +258,7 @@ const struct json *json_find(const struct json *root, const char *path, struct e
 	const struct json *last = root, *x;
 	const char *left = NULL;
 
-	if ((x = find(root, path, &last, &left)))
+	if ((x = json_own_find(root, path, &last, &left)))
 		return x;
 	missing(last, path, left, e);
 	return NULL;

@@ -22,7 +22,7 @@ static int refused(const char *path, int errnum, struct err *e)
 
 /* --- where it leads ---------------------------------------------------------------------------------------- */
 
-static void put(struct str *s, const char *text)
+static void newfile_put(struct str *s, const char *text)
 {
 	str_clear(s);
 	str_add(s, text);
@@ -37,7 +37,7 @@ static void follow(struct str *at, const char *text)
 	if (*text != '/' && slash)
 		str_addn(&next, str_c(at), (size_t)(slash - str_c(at)) + 1);
 	str_add(&next, text);
-	put(at, str_c(&next));
+	newfile_put(at, str_c(&next));
 	at->failed |= next.failed;
 	str_free(&next);
 }
@@ -48,7 +48,7 @@ static int resolve(const char *path, struct str *to)
 	char *full = realpath(path, NULL), text[PATH_MOST];
 	ssize_t n;
 
-	put(to, full ? full : path);
+	newfile_put(to, full ? full : path);
 	if (full) {
 		free(full);
 		return to->failed ? ENOMEM : 0;
@@ -72,7 +72,7 @@ struct place {
 	char name[PATH_MOST];
 };
 
-static bool place_of(const char *path, struct place *p)
+static bool newfile_place_of(const char *path, struct place *p)
 {
 	struct str to = STR_INIT, folder = STR_INIT;
 	const char *slash;
@@ -98,7 +98,7 @@ bool newfile_same(const char *a, const char *b)
 {
 	struct place x, y;
 
-	if (!place_of(a, &x) || !place_of(b, &y) || x.there != y.there || x.st.st_dev != y.st.st_dev ||
+	if (!newfile_place_of(a, &x) || !newfile_place_of(b, &y) || x.there != y.there || x.st.st_dev != y.st.st_dev ||
 	    x.st.st_ino != y.st.st_ino)
 		return false;
 	return x.there ? S_ISREG(x.st.st_mode) : strcmp(x.name, y.name) == 0;

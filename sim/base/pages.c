@@ -13,7 +13,7 @@
 #endif
 
 /* 0: more than the host can address. */
-static size_t size_of(uint64_t n, size_t bytes)
+static size_t pages_size_of(uint64_t n, size_t bytes)
 {
 	if (n > SIZE_MAX / 2 / bytes)
 		return 0;
@@ -35,7 +35,7 @@ static void *map(void *at, size_t size)
 
 void *pages_new(uint64_t n, size_t bytes)
 {
-	size_t size = size_of(n ? n : 1, bytes);
+	size_t size = pages_size_of(n ? n : 1, bytes);
 	void *p;
 
 	if (!size)
@@ -49,7 +49,7 @@ void *pages_new(uint64_t n, size_t bytes)
 
 void pages_free(void *p, uint64_t n, size_t bytes)
 {
-	size_t size = size_of(n ? n : 1, bytes);
+	size_t size = pages_size_of(n ? n : 1, bytes);
 
 	if (p && size > SMALL)
 		munmap(p, size);
@@ -59,7 +59,7 @@ void pages_free(void *p, uint64_t n, size_t bytes)
 
 void pages_zero(void *p, uint64_t n, size_t bytes)
 {
-	size_t size = size_of(n ? n : 1, bytes);
+	size_t size = pages_size_of(n ? n : 1, bytes);
 
 	/* New pages in the place of the old; where the host will not have that, they are cleared. */
 	if (size <= SMALL || !map(p, size))

@@ -17,7 +17,7 @@
 #define NPUSIM_LIB "/usr/local/lib/npusim"
 #endif
 
-static int join(const char *dir, size_t dir_len, const char *relative, char *out, unsigned size)
+static int path_join(const char *dir, size_t dir_len, const char *relative, char *out, unsigned size)
 {
 	int n = snprintf(out, size, "%.*s/%s", (int)dir_len, dir, relative);
 
@@ -62,7 +62,7 @@ int path_data(const char *relative, char *out, unsigned size, struct err *e)
 
 		if (!dirs[i] || !*dirs[i])
 			continue;
-		if (join(dirs[i], strlen(dirs[i]), relative, out, size) == 0)
+		if (path_join(dirs[i], strlen(dirs[i]), relative, out, size) == 0)
 			return 0;
 		snprintf(tried + n, sizeof tried - n, "%s'%.180s'", n ? ", " : "", dirs[i]);
 	}
@@ -71,13 +71,13 @@ int path_data(const char *relative, char *out, unsigned size, struct err *e)
 	return err_set(e, ERR_CONFIG, "there is no '%s' in %s", relative, tried);
 }
 
-static int find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
+static int path_find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
 {
 	(void)s;
 	return path_data(relative, out, size, e);
 }
 
-static void list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
+static void path_list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
 {
 	char path[1200];
 
@@ -93,7 +93,7 @@ static const char *temp(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-const struct source path_source = { find, source_root_has, source_root_read, list, temp };
+const struct source path_source = { path_find, source_root_has, source_root_read, path_list, temp };
 
 int path_library(const char *name, char *out, unsigned size, struct err *e)
 {
@@ -101,7 +101,7 @@ int path_library(const char *name, char *out, unsigned size, struct err *e)
 
 	self_path(self, sizeof self);
 	if ((*self && path_beside(self, name, out, size) == 0) ||
-	    join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
+	    path_join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
 		return 0;
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = '\0';
@@ -113,8 +113,8 @@ int path_beside(const char *beside, const char *relative, char *out, unsigned si
 	const char *slash = strrchr(beside, '/');
 
 	if (*relative == '/')
-		return join("", 0, relative + 1, out, size);
+		return path_join("", 0, relative + 1, out, size);
 	if (!slash)
-		return join(".", 1, relative, out, size);
-	return join(beside, (size_t)(slash - beside), relative, out, size);
+		return path_join(".", 1, relative, out, size);
+	return path_join(beside, (size_t)(slash - beside), relative, out, size);
 }

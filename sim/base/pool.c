@@ -60,7 +60,7 @@ struct pool_backend {
 
 /* --- a worker ---------------------------------------------------------------------------------------------- */
 
-static bool read_all(int fd, void *to, size_t n)
+static bool pool_read_all(int fd, void *to, size_t n)
 {
 	while (n) {
 		const ssize_t k = recv(fd, to, n, 0);
@@ -114,10 +114,10 @@ static _Noreturn void work(const struct pool_how *how, int fd)
 	struct str result = STR_INIT;
 	struct head h;
 
-	while (read_all(fd, &h, sizeof h) && h.n <= how->frame_max) {
+	while (pool_read_all(fd, &h, sizeof h) && h.n <= how->frame_max) {
 		char *job = malloc((size_t)h.n + 1);
 
-		if (!job || !read_all(fd, job, (size_t)h.n))
+		if (!job || !pool_read_all(fd, job, (size_t)h.n))
 			break;
 		job[h.n] = '\0';
 		str_clear(&result);
@@ -345,19 +345,19 @@ static int frame_of(struct pool *p, size_t n, struct err *e)
 }
 
 /* What a worker sends. When it died instead, another gets the job once more: there is no result yet. */
-static int take(struct run *r, struct worker *w, struct err *e)
+static int pool_take(struct run *r, struct worker *w, struct err *e)
 {
 	struct pool *p = r->p;
 	struct pool_result x = { .bytes = NULL };
 	struct head h;
 	int status;
 
-	if (read_all(w->fd, &h, sizeof h) && h.job == w->job && (h.n <= p->how.frame_max || h.n == TOO_LARGE)) {
+	if (pool_read_all(w->fd, &h, sizeof h) && h.job == w->job && (h.n <= p->how.frame_max || h.n == TOO_LARGE)) {
 		const size_t n = h.n == TOO_LARGE ? 0 : (size_t)h.n;
 
 		if (frame_of(p, n, e) < 0)
 			return -1;
-		if (read_all(w->fd, p->frame, n)) {
+		if (pool_read_all(w->fd, p->frame, n)) {
 			w->busy = false;
 			w->did++;
 			p->frame[n] = '\0';
@@ -379,7 +379,7 @@ static int take(struct run *r, struct worker *w, struct err *e)
 }
 
 /* Waits for results. What is ready is taken, and its workers get their next jobs, before anything is told. */
-static int collect(struct run *r, struct err *e)
+static int pool_collect(struct run *r, struct err *e)
 {
 	struct pool *p = r->p;
 	const size_t had = r->done;
@@ -390,7 +390,7 @@ static int collect(struct run *r, struct err *e)
 	if ((ready = poll(p->fds, p->n, r->b->stop ? STOP_MS : -1)) < 0)
 		return errno == EINTR ? 0 : err_sys(e, ERR_IO, errno, "cannot wait for the workers");
 	for (unsigned i = 0; ready && i < p->n; i++)
-		if (p->fds[i].revents && (take(r, &p->w[i], e) < 0 || hand_out(r, &p->w[i], e) < 0))
+		if (p->fds[i].revents && (pool_take(r, &p->w[i], e) < 0 || hand_out(r, &p->w[i], e) < 0))
 			return -1;
 	return r->done > had && r->b->progress ? r->b->progress(r->b->arg, r->done, e) : 0;
 }
@@ -421,7 +421,7 @@ static int by_workers(struct run *r, struct err *e)
 	for (unsigned i = 0; rc == 0 && i < p->n; i++)
 		rc = hand_out(r, &p->w[i], e);
 	while (rc == 0 && r->done < r->b->n)
-		rc = stopped(r) ? 1 : collect(r, e);
+		rc = stopped(r) ? 1 : pool_collect(r, e);
 	/* A result that comes now would be taken for another batch's. */
 	for (unsigned i = 0; i < p->n; i++)
 		if (p->w[i].busy)

@@ -46,7 +46,7 @@ static void next(struct sizes *s, uint64_t size)
 }
 
 /* One part further; NULL: too much, as `why` says. */
-static const char *part(struct sizes *s, const char *p, const char **why)
+static const char *re_part(struct sizes *s, const char *p, const char **why)
 {
 	uint64_t times;
 
@@ -94,7 +94,7 @@ static const char *refusal(const char *text)
 	const char *why = NULL;
 
 	for (const char *p = text; p && *p;) {
-		p = part(&s, p, &why);
+		p = re_part(&s, p, &why);
 		if (s.last > RE_MOST || s.before[s.depth] > RE_MOST)
 			return "it is too long, with its repeats written out";
 	}

@@ -38,7 +38,7 @@ struct names {
 	bool failed;
 };
 
-static void add(void *arg, const char *name)
+static void source_add(void *arg, const char *name)
 {
 	struct names *x = arg;
 	const size_t len = strlen(name), end = strlen(x->ending);
@@ -57,7 +57,7 @@ static void add(void *arg, const char *name)
 	x->failed = x->failed || !(x->v[x->n++] = arena_strndup(x->a, name, len - end));
 }
 
-static int by_name(const void *a, const void *b)
+static int source_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -67,11 +67,11 @@ int source_names(const struct source *s, const char *folder, const char *ending,
 {
 	struct names x = { a, ending, NULL, 0, 0, false };
 
-	s->list(s, folder, add, &x);
+	s->list(s, folder, source_add, &x);
 	if (x.failed)
 		return err_nomem(e, "for names of files");
 	if (x.n)
-		qsort(x.v, x.n, sizeof *x.v, by_name);
+		qsort(x.v, x.n, sizeof *x.v, source_by_name);
 	*names = x.v;
 	*n = x.n;
 	return 0;

@@ -27,7 +27,7 @@ void source_root_list(const char *folder, source_each_fn *each, void *arg)
 		closedir(d);
 }
 
-static int find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
+static int source_root_find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
 {
 	const struct source_root *r = (const struct source_root *)s;
 	const int n = snprintf(out, size, "%s/%s", r->root, relative);
@@ -39,18 +39,18 @@ static int find(const struct source *s, const char *relative, char *out, unsigne
 	return err_set(e, ERR_CONFIG, "there is no '%s' in '%s'", relative, r->root);
 }
 
-static void list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
+static void source_root_own_list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
 {
 	char path[1200];
 	struct err none = ERR_INIT;
 
-	if (find(s, folder, path, sizeof path, &none) == 0)
+	if (source_root_find(s, folder, path, sizeof path, &none) == 0)
 		source_root_list(path, each, arg);
 }
 
 int source_root_init(struct source_root *s, const char *root, struct err *e)
 {
-	s->source = (struct source){ find, source_root_has, source_root_read, list, NULL };
+	s->source = (struct source){ source_root_find, source_root_has, source_root_read, source_root_own_list, NULL };
 	if ((size_t)snprintf(s->root, sizeof s->root, "%s", root) >= sizeof s->root)
 		return err_set(e, ERR_USAGE, "the data folder's path is longer than %zu", sizeof s->root - 1);
 	return access(root, R_OK | X_OK) == 0 ? 0

@@ -39,7 +39,7 @@ void stat_free(struct stat_reg *r)
 }
 
 /* The slot that holds `name`, or the empty one where it belongs. */
-static size_t probe(const struct stat_reg *r, const char *name)
+static size_t stat_probe(const struct stat_reg *r, const char *name)
 {
 	size_t s = (size_t)hash_mix(hash_str(HASH_INIT, name)) & (r->slots - 1);
 
@@ -48,7 +48,7 @@ static size_t probe(const struct stat_reg *r, const char *name)
 	return s;
 }
 
-static int grow(struct stat_reg *r)
+static int stat_grow(struct stat_reg *r)
 {
 	size_t cap = r->cap ? 2 * r->cap : 64, slots = 4 * cap;
 	struct entry *v = realloc(r->v, cap * sizeof *v);
@@ -64,7 +64,7 @@ static int grow(struct stat_reg *r)
 	r->slots = slots;
 	r->cap = cap;
 	for (size_t i = 0; i < r->n; i++)
-		r->index[probe(r, r->v[i].name)] = (uint32_t)i + 1;
+		r->index[stat_probe(r, r->v[i].name)] = (uint32_t)i + 1;
 	return 0;
 }
 
@@ -75,9 +75,9 @@ int stat_add(struct stat_reg *r, const char *name, const char *unit, const char 
 
 	assert(!r->frozen);
 	assert(name && unit && help && counter);
-	if (r->n == r->cap && grow(r) < 0)
+	if (r->n == r->cap && stat_grow(r) < 0)
 		return err_set(e, ERR_NOMEM, "no memory for statistic '%s'", name);
-	s = probe(r, name);
+	s = stat_probe(r, name);
 	if (r->index[s])
 		return err_set(e, ERR_CONFIG, "statistic '%s' is registered twice", name);
 	r->v[r->n] = (struct entry){ name, unit, help, counter, 0, kind };
@@ -119,16 +119,16 @@ struct stat_view stat_at(const struct stat_reg *r, size_t i)
 }
 
 /* NULL: nobody registered it. */
-static const struct entry *find(const struct stat_reg *r, const char *name)
+static const struct entry *stat_find(const struct stat_reg *r, const char *name)
 {
-	const uint32_t i = r->n ? r->index[probe(r, name)] : 0;
+	const uint32_t i = r->n ? r->index[stat_probe(r, name)] : 0;
 
 	return i ? &r->v[i - 1] : NULL;
 }
 
 uint64_t stat_get(struct stat_reg *r, const char *name)
 {
-	const struct entry *s = find(r, name);
+	const struct entry *s = stat_find(r, name);
 
 	if (!s)
 		r->missing = name;
@@ -142,14 +142,14 @@ int stat_check(const struct stat_reg *r, struct err *e)
 
 uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent)
 {
-	const struct entry *s = find(r, name);
+	const struct entry *s = stat_find(r, name);
 
 	return s ? value_of(s) : absent;
 }
 
 const uint64_t *stat_counter(const struct stat_reg *r, const char *name)
 {
-	const struct entry *s = find(r, name);
+	const struct entry *s = stat_find(r, name);
 
 	return s ? s->counter : NULL;
 }

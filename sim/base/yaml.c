@@ -169,7 +169,7 @@ static int fail_parser(struct builder *b)
 
 /* --- building ---------------------------------------------------------------------------------------------- */
 
-static int grow(void **v, size_t *cap, size_t elem)
+static int yaml_grow(void **v, size_t *cap, size_t elem)
 {
 	size_t n = *cap ? 2 * *cap : 64;
 	void *p = realloc(*v, n * elem);
@@ -189,7 +189,7 @@ static int push(struct builder *b, struct ynode *n, int height)
 	}
 	if (b->frames[b->depth - 1].height < height + 1)
 		b->frames[b->depth - 1].height = height + 1;
-	if (b->n_stack == b->cap_stack && grow((void **)&b->stack, &b->cap_stack, sizeof(struct ynode *)) < 0)
+	if (b->n_stack == b->cap_stack && yaml_grow((void **)&b->stack, &b->cap_stack, sizeof(struct ynode *)) < 0)
 		return fail_nomem(b->e, b->y->name);
 	b->stack[b->n_stack++] = n;
 	return 0;
@@ -215,7 +215,8 @@ static ptrdiff_t new_anchor(struct builder *b, const yaml_char_t *name, struct y
 		fail_mark(b, &(yaml_mark_t){ 0, (size_t)node->line - 1, (size_t)node->col - 1 }, "too many anchors");
 		return -2;
 	}
-	if ((b->n_anchors == b->cap_anchors && grow((void **)&b->anchors, &b->cap_anchors, sizeof *b->anchors) < 0) ||
+	if ((b->n_anchors == b->cap_anchors &&
+	     yaml_grow((void **)&b->anchors, &b->cap_anchors, sizeof *b->anchors) < 0) ||
 	    !(copy = arena_strdup(b->y->arena, (const char *)name))) {
 		fail_nomem(b->e, b->y->name);
 		return -2;
@@ -427,7 +428,7 @@ static int build_json(struct builder *b)
 	return nomem ? fail_nomem(b->e, b->y->name) : rc;
 }
 
-static int build(struct builder *b)
+static int yaml_build(struct builder *b)
 {
 	int rc = 0;
 
@@ -456,7 +457,7 @@ static int parse_into(struct yaml *y, struct err *e)
 		return fail_nomem(e, y->name);
 	yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b.parser, (const unsigned char *)y->text, y->len);
-	if ((yaml_json_is(y->text, y->len) ? build_json(&b) : build(&b)) < 0)
+	if ((yaml_json_is(y->text, y->len) ? build_json(&b) : yaml_build(&b)) < 0)
 		goto out;
 	/* nothing at all, or nothing but comments: a map without keys */
 	if (!b.root || (b.root->kind == YNODE_SCALAR && !b.root->quoted && !b.root->text[0])) {

@@ -14,7 +14,7 @@ struct json {
 };
 
 /* Where the token begins that was just read: behind the one before, and what stands between two. Columns are code points. */
-static yaml_mark_t place(struct json *j)
+static yaml_mark_t yaml_json_place(struct json *j)
 {
 	while (j->at < j->n && strchr(" \t\r\n,:", j->text[j->at]))
 		j->at++;
@@ -30,7 +30,7 @@ static yaml_mark_t place(struct json *j)
 
 static int tell(struct json *j, yaml_event_t *ev)
 {
-	ev->start_mark = place(j);
+	ev->start_mark = yaml_json_place(j);
 	j->at = yajl_get_bytes_consumed(j->h);
 	return j->fn(j->ctx, ev) == 0;
 }

@@ -34,7 +34,7 @@ uint64_t attend_part_from(uint64_t kv_len, uint64_t parts, uint64_t i)
 	return kv_len / parts * i + (i < kv_len % parts ? i : kv_len % parts);
 }
 
-static uint64_t bytes(uint64_t n, uint64_t bits)
+static uint64_t attend_bytes(uint64_t n, uint64_t bits)
 {
 	return (n * bits + 7) / 8;
 }
@@ -53,25 +53,27 @@ static struct attend_count flash(const struct attend_shape *s)
 {
 	const uint64_t rows = s->batch * s->heads, keys = s->batch * s->kv_heads * s->kv_len;
 
-	return (struct attend_count){ .ops = 1,
-		                      .macs = rows * pairs(s) * (s->dim + s->v_dim),
-		                      .read = bytes(rows * s->q_len * s->dim, s->bits) +
-		                              bytes(keys * s->dim, s->kv_bits) + bytes(keys * s->v_dim, s->kv_bits),
-		                      .write = bytes(rows * s->q_len * s->v_dim, s->bits),
-		                      .on_chip = bytes(ATTEND_BLOCK * s->dim, s->bits) +
-		                                 ATTEND_STAGES * bytes(ATTEND_KEYS * (s->dim + s->v_dim), s->kv_bits) };
+	return (struct attend_count){
+		.ops = 1,
+		.macs = rows * pairs(s) * (s->dim + s->v_dim),
+		.read = attend_bytes(rows * s->q_len * s->dim, s->bits) + attend_bytes(keys * s->dim, s->kv_bits) +
+		        attend_bytes(keys * s->v_dim, s->kv_bits),
+		.write = attend_bytes(rows * s->q_len * s->v_dim, s->bits),
+		.on_chip = attend_bytes(ATTEND_BLOCK * s->dim, s->bits) +
+		           ATTEND_STAGES * attend_bytes(ATTEND_KEYS * (s->dim + s->v_dim), s->kv_bits)
+	};
 }
 
 static struct attend_count split_kv(const struct attend_shape *s)
 {
 	const uint64_t parts = attend_parts(s->q_len, s->kv_len), rows = s->batch * s->heads * s->q_len,
-		       sums = bytes(rows * (s->v_dim + COMBINED), 32);
+		       sums = attend_bytes(rows * (s->v_dim + COMBINED), 32);
 	struct attend_count c = flash(s);
 
 	if (parts == 1)
 		return c;
 	c.ops = parts + 1;
-	c.read += (parts - 1) * bytes(rows * s->dim, s->bits) + parts * sums;
+	c.read += (parts - 1) * attend_bytes(rows * s->dim, s->bits) + parts * sums;
 	c.write += parts * sums;
 	c.buffer = parts * sums;
 	return c;
@@ -79,7 +81,7 @@ static struct attend_count split_kv(const struct attend_shape *s)
 
 static struct attend_count materialised(const struct attend_shape *s)
 {
-	const uint64_t rows = s->batch * s->heads * s->q_len, scores = bytes(rows * s->kv_len, s->bits);
+	const uint64_t rows = s->batch * s->heads * s->q_len, scores = attend_bytes(rows * s->kv_len, s->bits);
 	struct attend_count c = flash(s);
 
 	c.ops = 3;
@@ -87,7 +89,7 @@ static struct attend_count materialised(const struct attend_shape *s)
 	c.read += 2 * scores;
 	c.write += 2 * scores;
 	c.buffer = 2 * scores;
-	c.on_chip = bytes(s->q_len * s->kv_len, s->bits);
+	c.on_chip = attend_bytes(s->q_len * s->kv_len, s->bits);
 	return c;
 }
 
@@ -110,11 +112,13 @@ static struct attend_count mla(const struct attend_shape *s)
 	c.ops = 3;
 	c.macs += s->batch * s->q_len * (in + out);
 	/* Values are the keys' first part: read once. */
-	c.read += bytes(rows * s->nope, s->bits) + bytes(in, s->weight_bits) + bytes(rows * s->rank, s->bits) +
-	          bytes(out, s->weight_bits) - bytes(s->batch * s->kv_len * s->rank, s->kv_bits);
-	c.write += bytes(rows * s->rank, s->bits) + bytes(rows * s->v_dim, s->bits);
-	c.buffer = 2 * bytes(rows * s->rank, s->bits);
-	c.on_chip = bytes(ATTEND_BLOCK * over.dim, s->bits) + ATTEND_STAGES * bytes(ATTEND_KEYS * over.dim, s->kv_bits);
+	c.read += attend_bytes(rows * s->nope, s->bits) + attend_bytes(in, s->weight_bits) +
+	          attend_bytes(rows * s->rank, s->bits) + attend_bytes(out, s->weight_bits) -
+	          attend_bytes(s->batch * s->kv_len * s->rank, s->kv_bits);
+	c.write += attend_bytes(rows * s->rank, s->bits) + attend_bytes(rows * s->v_dim, s->bits);
+	c.buffer = 2 * attend_bytes(rows * s->rank, s->bits);
+	c.on_chip = attend_bytes(ATTEND_BLOCK * over.dim, s->bits) +
+	            ATTEND_STAGES * attend_bytes(ATTEND_KEYS * over.dim, s->kv_bits);
 	return c;
 }
 

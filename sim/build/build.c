@@ -178,7 +178,7 @@ static uint32_t normed(struct builder *b, struct stream *x, const char *name)
 	return y;
 }
 
-static uint32_t behind(struct builder *b, uint32_t y, const char *name)
+static uint32_t build_behind(struct builder *b, uint32_t y, const char *name)
 {
 	return b->m->arch->four_norms ? b_norm(b, all_of(y), b->rows, b->m->hidden, name) : y;
 }
@@ -192,10 +192,10 @@ static void layer(struct builder *b, struct stream *x, uint32_t i)
 		y = b_latent(b, y, i);
 	else
 		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, y, i) : b_attention(b, y, i);
-	x->add = behind(b, y, "attention.post_norm");
+	x->add = build_behind(b, y, "attention.post_norm");
 	y = normed(b, x, "mlp.norm");
 	y = model_has_experts(m, i) ? b_experts(b, y) : b_mlp(b, y, m->inter, "");
-	x->add = behind(b, y, "mlp.post_norm");
+	x->add = build_behind(b, y, "mlp.post_norm");
 }
 
 /* --- a step ------------------------------------------------------------------------------------------------------------ */
@@ -294,7 +294,7 @@ static uint64_t logits(const struct builder *b)
 	return n;
 }
 
-static void head(struct builder *b, struct stream *x)
+static void build_head(struct builder *b, struct stream *x)
 {
 	const struct model *m = b->m;
 	const uint64_t rows = logits(b), n = rows * m->vocab;
@@ -312,7 +312,7 @@ static void head(struct builder *b, struct stream *x)
 	b_reduce(b, B_ARGMAX, rows, m->vocab, y, DT_INT64);
 }
 
-static void step(struct builder *b)
+static void build_step(struct builder *b)
 {
 	const uint32_t layers = b->h->layers ? b->h->layers : b->m->layers;
 	struct stream x = { NO_TENSOR, NO_TENSOR };
@@ -334,7 +334,7 @@ static void step(struct builder *b)
 	if (build_is_ggml(b->h->style))
 		b_ggml_head(b, x.sum);
 	else
-		head(b, &x);
+		build_head(b, &x);
 }
 
 void b_use_group(struct builder *b, uint32_t group)
@@ -390,7 +390,7 @@ static void groups_of(struct builder *b)
 		b->rows += b->groups[i].batch * b->groups[i].tokens;
 }
 
-static int text(struct builder *b)
+static int build_text(struct builder *b)
 {
 	const bool decode = b->h->phase == BUILD_DECODE;
 	const uint64_t steps = decode ? b->h->tokens : 1;
@@ -400,7 +400,7 @@ static int text(struct builder *b)
 		b->done = i;
 		b_use_group(b, 0);
 		b->next_outside = b->next_grown = 0;
-		step(b);
+		build_step(b);
 		b->again = true;
 		/* No later step has fewer than the first: what will be too many is not built first. */
 		if (b->s->n_ops > BUILD_MAX_OPS || (!i && b->s->n_ops > BUILD_MAX_OPS / steps))
@@ -438,7 +438,7 @@ int build_stream(const struct model *m, const struct build_how *h, struct arena 
 		return -1;
 	if (h->phase == BUILD_VISION)
 		b_vision(&b);
-	else if (text(&b) < 0)
+	else if (build_text(&b) < 0)
 		return -1;
 	if (b.failed)
 		return err_nomem(e, "for the ops of a model");

@@ -37,7 +37,7 @@ static enum dtype math_of(struct builder *b, uint32_t keys)
 
 /* --- one op ------------------------------------------------------------------------------------------------------- */
 
-static struct op_shape shape_of(const struct builder *b, const struct attend *x)
+static struct op_shape build_attend_shape_of(const struct builder *b, const struct attend *x)
 {
 	return (struct op_shape){ .batch = x->batch,
 		                  .heads = x->heads,
@@ -62,7 +62,7 @@ static uint32_t one_op(struct builder *b, const struct attend *x, enum op_attn a
 	const uint32_t y = result(b, x);
 	struct op *o = b_op(b, B_ATTENTION, math_of(b, x->k), own);
 
-	o->shape = shape_of(b, x);
+	o->shape = build_attend_shape_of(b, x);
 	o->algorithm = algorithm;
 	b_read(b, b_of_group(b, all_of(x->q)));
 	b_read(b, looked_at(b, x->k, x, x->dim));
@@ -99,7 +99,7 @@ static uint32_t one_part(struct builder *b, const struct attend *x, uint64_t fro
 	const uint32_t y = b_make(b, DT_FP32, x->batch * x->q_len * x->heads * (x->v_dim + COMBINED));
 	struct op *o = b_op(b, B_ATTENTION, math_of(b, x->k), DT_FP32);
 
-	o->shape = shape_of(b, x);
+	o->shape = build_attend_shape_of(b, x);
 	o->shape.kv_len = n;
 	o->algorithm = OP_ATTN_SPLIT_KV;
 	b_read(b, b_of_group(b, all_of(x->q)));
@@ -139,7 +139,7 @@ struct matmul {
 	uint64_t n, k;
 };
 
-static void product(struct builder *b, const struct attend *x, const struct matmul *w)
+static void build_attend_product(struct builder *b, const struct attend *x, const struct matmul *w)
 {
 	struct op *o = b_op(b, B_PRODUCT, math_of(b, w->right.tensor), b->m->dtype);
 
@@ -177,14 +177,14 @@ static uint32_t written_out(struct builder *b, const struct attend *x)
 	const uint32_t scores = b_make(b, b->m->dtype, rows * x->kv_len);
 	uint32_t shares, y;
 
-	product(b, x,
-	        &(struct matmul){ b_of_group(b, all_of(x->q)), looked_at(b, x->k, x, x->dim), all_of(scores), x->kv_len,
-	                          x->dim });
+	build_attend_product(b, x,
+	                     &(struct matmul){ b_of_group(b, all_of(x->q)), looked_at(b, x->k, x, x->dim),
+	                                       all_of(scores), x->kv_len, x->dim });
 	shares = softmax(b, scores, rows, x->kv_len);
 	y = result(b, x);
-	product(b, x,
-	        &(struct matmul){ all_of(shares), looked_at(b, x->v, x, x->v_dim), b_of_group(b, all_of(y)), x->v_dim,
-	                          x->kv_len });
+	build_attend_product(b, x,
+	                     &(struct matmul){ all_of(shares), looked_at(b, x->v, x, x->v_dim),
+	                                       b_of_group(b, all_of(y)), x->v_dim, x->kv_len });
 	return y;
 }
 

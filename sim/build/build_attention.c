@@ -111,7 +111,8 @@ static uint32_t cache_of(struct builder *b, uint64_t row, uint64_t room, const c
 }
 
 /* Written in place, behind what is there: `n` of keys and values by one op. */
-static void write_rows(struct builder *b, const struct part *fresh, const struct part *to, int n, uint64_t row)
+static void build_attention_write_rows(struct builder *b, const struct part *fresh, const struct part *to, int n,
+                                       uint64_t row)
 {
 	b_op(b, B_CACHE, b->m->dtype, b->h->kv)->shape = (struct op_shape){ .elems = n * b->group_rows * row };
 	for (int i = 0; i < n; i++)
@@ -122,7 +123,8 @@ static void write_rows(struct builder *b, const struct part *fresh, const struct
 }
 
 /* Keys and values into their caches: an engine's kernel does both. */
-static void written(struct builder *b, struct part k, struct part v, uint64_t row, uint64_t room, struct attend *a)
+static void build_attention_written(struct builder *b, struct part k, struct part v, uint64_t row, uint64_t room,
+                                    struct attend *a)
 {
 	const struct part fresh[2] = { k, v };
 	struct part to[2];
@@ -130,11 +132,11 @@ static void written(struct builder *b, struct part k, struct part v, uint64_t ro
 	a->k = cache_of(b, row, room, "k", &to[0]);
 	a->v = cache_of(b, row, room, "v", &to[1]);
 	if (b->h->style == BUILD_FUSED) {
-		write_rows(b, fresh, to, 2, row);
+		build_attention_write_rows(b, fresh, to, 2, row);
 		return;
 	}
-	write_rows(b, &fresh[0], &to[0], 1, row);
-	write_rows(b, &fresh[1], &to[1], 1, row);
+	build_attention_write_rows(b, &fresh[0], &to[0], 1, row);
+	build_attention_write_rows(b, &fresh[1], &to[1], 1, row);
 }
 
 /* --- a layer's ------------------------------------------------------------------------------------------------------ */
@@ -227,10 +229,10 @@ static struct qkv each_with_its_product(struct builder *b, uint32_t x, struct mo
 	r.k = k_product(b, x, h);
 	turned = all_of(b_rope(b, head_norm(b, r.k, h.kv_heads, h.dim, "k.norm"), h.kv_heads, h.dim));
 	a->k = cache_of(b, row, room, "k", &to);
-	write_rows(b, &turned, &to, 1, row);
+	build_attention_write_rows(b, &turned, &to, 1, row);
 	r.v = shared ? r.k : v_product(b, x, h);
 	a->v = cache_of(b, row, room, "v", &to);
-	write_rows(b, &r.v, &to, 1, row);
+	build_attention_write_rows(b, &r.v, &to, 1, row);
 	return r;
 }
 
@@ -304,7 +306,7 @@ static uint32_t attend_group(struct builder *b, uint32_t layer, struct part k, s
 		a.k = grown(b, k, row, r.old, "k_old");
 		a.v = grown(b, v, row, r.old, "v_old");
 	} else if (b->h->style != BUILD_RKLLM) {
-		written(b, b_of_group(b, k), b_of_group(b, v), row, r.room, &a);
+		build_attention_written(b, b_of_group(b, k), b_of_group(b, v), row, r.room, &a);
 	}
 	windowed(b, layer, &a);
 	return b_attend(b, a);

@@ -186,7 +186,7 @@ static uint32_t one_by_one(struct builder *b, const struct moe *x, uint32_t gath
 
 /* --- eager ----------------------------------------------------------------------------------------------------------- */
 
-static void copy(struct builder *b, uint32_t from, uint32_t to, uint64_t n)
+static void build_experts_copy(struct builder *b, uint32_t from, uint32_t to, uint64_t n)
 {
 	const uint64_t grid[3] = { 0, 0, 0 };
 
@@ -239,12 +239,12 @@ static uint32_t sorted(struct builder *b, const struct moe *x, uint32_t index, u
 	uint32_t numbers, order, values;
 	struct op *o;
 
-	copy(b, index, keys, n);
+	build_experts_copy(b, index, keys, n);
 	numbers = fresh(b, B_ARANGE, n);
 	order = b_make_role(b, OP_INDEX, DT_INT64, n);
-	copy(b, numbers, order, n);
+	build_experts_copy(b, numbers, order, n);
 	values = b_make_role(b, OP_INDEX, DT_INT64, n);
-	copy(b, order, values, n);
+	build_experts_copy(b, order, values, n);
 	o = b_op(b, B_SORT, DT_INT64, DT_INT64);
 	o->shape = (struct op_shape){ .rows = 1, .cols = n };
 	b_read(b, all_of(keys));
@@ -259,7 +259,7 @@ static uint32_t sorted(struct builder *b, const struct moe *x, uint32_t index, u
 	return b_each1(b, B_DIV_FLOOR, n, false, all_of(values));
 }
 
-static uint32_t gather(struct builder *b, uint32_t x, uint32_t index, uint64_t rows)
+static uint32_t build_experts_gather(struct builder *b, uint32_t x, uint32_t index, uint64_t rows)
 {
 	const enum dtype d = b->m->dtype;
 	const uint64_t n = rows * b->m->hidden, grid[3] = { rows, 1, 1 };
@@ -321,7 +321,7 @@ static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
 
 	sums = tokens_of_experts(b, x, index);
 	order = sorted(b, x, index, &picks);
-	order = gather(b, in, order, x->picked.rows);
+	order = build_experts_gather(b, in, order, x->picked.rows);
 	host_reads(b, x, sums);
 	weights_apart(b, x);
 	return scattered_sum(b, x, one_by_one(b, x, order), picks);

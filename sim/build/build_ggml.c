@@ -24,7 +24,8 @@ static bool flash(const struct builder *b)
 }
 
 /* Elementwise over all of x (and y), 256 elements a CTA. */
-static uint32_t each(struct builder *b, enum bop what, uint64_t n, uint32_t x, uint32_t y, const char *kernel)
+static uint32_t build_ggml_each(struct builder *b, enum bop what, uint64_t n, uint32_t x, uint32_t y,
+                                const char *kernel)
 {
 	const enum dtype d = b->m->dtype;
 	const uint32_t to = b_make(b, d, n);
@@ -49,7 +50,8 @@ static uint32_t norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols
 		b_read(b, all_of(gain));
 	b_write(b, all_of(y));
 	launch(b, "rms_norm_f32", rows, 1, 1, cols < 1024 ? 32 : 1024);
-	return flash(b) ? y : each(b, B_MUL, rows * cols, y, gain, "k_bin_bcast<op_mul, float, float, float>");
+	return flash(b) ? y
+	                : build_ggml_each(b, B_MUL, rows * cols, y, gain, "k_bin_bcast<op_mul, float, float, float>");
 }
 
 /* --- products ------------------------------------------------------------------------------------------------------- */
@@ -67,7 +69,8 @@ static uint32_t activations(struct builder *b, uint32_t x, uint64_t n)
 }
 
 /* `experts` of a route's picks, 0: no experts. */
-static uint32_t product(struct builder *b, uint32_t x, enum scheme_class c, uint64_t n, uint64_t k, const char *name)
+static uint32_t build_ggml_product(struct builder *b, uint32_t x, enum scheme_class c, uint64_t n, uint64_t k,
+                                   const char *name)
 {
 	const struct scheme_format *f = scheme_format_of(b->h->quant, c, b->layer, b->m->layers);
 	const uint32_t w = b_weight(b, c, n, k, name);
@@ -98,9 +101,10 @@ static uint32_t product(struct builder *b, uint32_t x, enum scheme_class c, uint
 static uint32_t biased(struct builder *b, uint32_t x, enum scheme_class c, uint64_t n, const char *name,
                        const char *bias)
 {
-	const uint32_t y = product(b, x, c, n, b->m->hidden, name);
+	const uint32_t y = build_ggml_product(b, x, c, n, b->m->hidden, name);
 
-	return b->m->qkv_bias ? each(b, B_ADD, n, y, b_vector(b, n, bias), "k_bin_bcast<op_add, float, float, float>")
+	return b->m->qkv_bias ? build_ggml_each(b, B_ADD, n, y, b_vector(b, n, bias),
+	                                        "k_bin_bcast<op_add, float, float, float>")
 	                      : y;
 }
 
@@ -150,7 +154,7 @@ static uint32_t over_cache(struct builder *b, uint32_t x, uint32_t cache, uint64
 	struct part seen = all_of(cache);
 	uint32_t y;
 
-	x = each(b, B_PATCH, heads * k, x, NO_TENSOR, "convert_unary<float, half>");
+	x = build_ggml_each(b, B_PATCH, heads * k, x, NO_TENSOR, "convert_unary<float, half>");
 	if (b->m->heads != b->m->kv_heads)
 		addresses(b);
 	seen.touched = b_bytes(b->h->kv, keys * row);
@@ -161,7 +165,7 @@ static uint32_t over_cache(struct builder *b, uint32_t x, uint32_t cache, uint64
 	b_read(b, seen);
 	b_write(b, all_of(y));
 	k_unknown(b, b_rows[B_PRODUCT].kernel);
-	return each(b, B_PATCH, heads * n, y, NO_TENSOR, "convert_unary<half, float>");
+	return build_ggml_each(b, B_PATCH, heads * n, y, NO_TENSOR, "convert_unary<half, float>");
 }
 
 /* Keys and values once, split over the SMs: the library's own flash attention, as FlashAttention lays it out. */
@@ -192,7 +196,7 @@ static uint32_t flash_attention(struct builder *b, uint32_t q, uint32_t k, uint3
 	return y;
 }
 
-static uint32_t attention(struct builder *b, uint32_t x, uint32_t layer)
+static uint32_t build_ggml_attention(struct builder *b, uint32_t x, uint32_t layer)
 {
 	const struct model *m = b->m;
 	const uint64_t q_n = (uint64_t)m->heads * m->head_dim, row = (uint64_t)m->kv_heads * m->head_dim;
@@ -212,7 +216,7 @@ static uint32_t attention(struct builder *b, uint32_t x, uint32_t layer)
 	k = cached(b, rope(b, k, row), row, room, "k");
 	v = cached(b, v, row, room, "v");
 	if (flash(b))
-		return product(b, flash_attention(b, q, k, v, keys), SCHEME_OUT, m->hidden, q_n, "o");
+		return build_ggml_product(b, flash_attention(b, q, k, v, keys), SCHEME_OUT, m->hidden, q_n, "o");
 	p = over_cache(b, q, k, keys, m->head_dim);
 	b_op(b, B_SOFTMAX, d, d)->shape = (struct op_shape){ .rows = m->heads, .cols = keys };
 	y = b_make(b, d, m->heads * keys);
@@ -220,38 +224,39 @@ static uint32_t attention(struct builder *b, uint32_t x, uint32_t layer)
 	b_write(b, all_of(y));
 	launch(b, "soft_max_f32<true, 0, 0>", m->heads, 1, 1, keys < 1024 ? 256 : 1024);
 	y = over_cache(b, y, v, m->head_dim, keys);
-	y = each(b, B_PATCH, q_n, y, NO_TENSOR, "cpy_f32_f16<cpy_1_f32_f32>");
-	return product(b, y, SCHEME_OUT, m->hidden, q_n, "o");
+	y = build_ggml_each(b, B_PATCH, q_n, y, NO_TENSOR, "cpy_f32_f16<cpy_1_f32_f32>");
+	return build_ggml_product(b, y, SCHEME_OUT, m->hidden, q_n, "o");
 }
 
 static uint32_t mlp(struct builder *b, uint32_t x)
 {
 	const struct model *m = b->m;
 	const enum bop act = m->act == MODEL_GELU ? B_GELU : B_SILU;
-	uint32_t gate = product(b, x, SCHEME_MLP, m->inter, m->hidden, "gate");
-	uint32_t up = product(b, x, SCHEME_MLP, m->inter, m->hidden, "up");
+	uint32_t gate = build_ggml_product(b, x, SCHEME_MLP, m->inter, m->hidden, "gate");
+	uint32_t up = build_ggml_product(b, x, SCHEME_MLP, m->inter, m->hidden, "up");
 
 	if (flash(b))
-		return product(b, each(b, B_ACT_MUL, m->inter, gate, up, "unary_gated_op_kernel<op_silu>"), SCHEME_DOWN,
-		               m->hidden, m->inter, "down");
-	gate = each(b, act, m->inter, gate, NO_TENSOR, "unary_op_kernel<op_silu>");
-	gate = each(b, B_MUL, m->inter, gate, up, "k_bin_bcast<op_mul, float, float, float>");
-	return product(b, gate, SCHEME_DOWN, m->hidden, m->inter, "down");
+		return build_ggml_product(
+			b, build_ggml_each(b, B_ACT_MUL, m->inter, gate, up, "unary_gated_op_kernel<op_silu>"),
+			SCHEME_DOWN, m->hidden, m->inter, "down");
+	gate = build_ggml_each(b, act, m->inter, gate, NO_TENSOR, "unary_op_kernel<op_silu>");
+	gate = build_ggml_each(b, B_MUL, m->inter, gate, up, "k_bin_bcast<op_mul, float, float, float>");
+	return build_ggml_product(b, gate, SCHEME_DOWN, m->hidden, m->inter, "down");
 }
 
 uint32_t b_ggml_layer(struct builder *b, uint32_t x, uint32_t layer)
 {
 	const uint64_t n = b->m->hidden;
-	uint32_t y = attention(b, norm(b, x, 1, n, "attention.norm"), layer);
+	uint32_t y = build_ggml_attention(b, norm(b, x, 1, n, "attention.norm"), layer);
 
-	x = each(b, B_ADD, n, x, y, "k_bin_bcast<op_add, float, float, float>");
+	x = build_ggml_each(b, B_ADD, n, x, y, "k_bin_bcast<op_add, float, float, float>");
 	y = mlp(b, norm(b, x, 1, n, "mlp.norm"));
-	return each(b, B_ADD, n, x, y, "k_bin_bcast<op_add, float, float, float>");
+	return build_ggml_each(b, B_ADD, n, x, y, "k_bin_bcast<op_add, float, float, float>");
 }
 
 void b_ggml_head(struct builder *b, uint32_t x)
 {
-	product(b, norm(b, x, 1, b->m->hidden, "norm"), SCHEME_HEAD, b->m->vocab, b->m->hidden, "head");
+	build_ggml_product(b, norm(b, x, 1, b->m->hidden, "norm"), SCHEME_HEAD, b->m->vocab, b->m->hidden, "head");
 }
 
 int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e)

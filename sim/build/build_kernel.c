@@ -10,7 +10,7 @@
 
 #include "sim/build/build_int.h"
 
-static uint64_t up(uint64_t a, uint64_t b)
+static uint64_t build_kernel_up(uint64_t a, uint64_t b)
 {
 	return a ? (a + b - 1) / b : 1;
 }
@@ -29,7 +29,7 @@ static bool launches(const struct builder *b)
 	return !for_npu(b);
 }
 
-static const char *text(struct builder *b, const char *before, const char *what, const char *after)
+static const char *build_kernel_text(struct builder *b, const char *before, const char *what, const char *after)
 {
 	const char *s = arena_printf(b->a, "%s%s%s", before, what, after);
 
@@ -39,7 +39,7 @@ static const char *text(struct builder *b, const char *before, const char *what,
 
 void k_flat(struct builder *b, const char *kernel, uint64_t elems, uint64_t per_cta, uint32_t threads)
 {
-	const uint64_t grid[3] = { up(elems, per_cta), 1, 1 };
+	const uint64_t grid[3] = { build_kernel_up(elems, per_cta), 1, 1 };
 
 	if (launches(b))
 		b_launch(b, kernel, grid, threads, 1, 32);
@@ -80,25 +80,26 @@ void k_each(struct builder *b, enum bop what, uint64_t elems, enum dtype in, enu
 		k_flat(b, "void at::native::elementwise_kernel_with_index<arange_cuda_out>", elems, 64, 64);
 	else if (wide)
 		k_flat(b,
-		       text(b,
-		            bits > 16 ? "void at::native::elementwise_kernel<128, 2, at::native::"
-		                      : "void at::native::elementwise_kernel<128, 4, at::native::",
-		            kernel, ">"),
+		       build_kernel_text(b,
+		                         bits > 16 ? "void at::native::elementwise_kernel<128, 2, at::native::"
+		                                   : "void at::native::elementwise_kernel<128, 4, at::native::",
+		                         kernel, ">"),
 		       elems, bits > 16 ? 256 : 512, 128);
 	else
 		k_flat(b,
-		       text(b,
-		            bits > 32    ? "void at::native::vectorized_elementwise_kernel<2, at::native::"
-		            : bits == 32 ? "void at::native::vectorized_elementwise_kernel<4, at::native::"
-		                         : "void at::native::vectorized_elementwise_kernel<8, at::native::",
-		            kernel, ">"),
+		       build_kernel_text(b,
+		                         bits > 32 ? "void at::native::vectorized_elementwise_kernel<2, at::native::"
+		                         : bits == 32
+		                                 ? "void at::native::vectorized_elementwise_kernel<4, at::native::"
+		                                 : "void at::native::vectorized_elementwise_kernel<8, at::native::",
+		                         kernel, ">"),
 		       elems, 1024, 128);
 }
 
 /* Reduce.cuh's setReduceConfig for a contiguous row: vectors of 4 along it. */
 void k_reduce_shape(uint64_t rows, uint64_t cols, uint64_t grid[3], uint32_t block[2])
 {
-	const uint64_t most = 512, dim0 = up(cols, 4);
+	const uint64_t most = 512, dim0 = build_kernel_up(cols, 4);
 	uint64_t along = dim0 < most ? pow2_below(dim0) : most, over = rows < most ? pow2_below(rows) : most, width,
 		 height, each;
 
@@ -106,9 +107,9 @@ void k_reduce_shape(uint64_t rows, uint64_t cols, uint64_t grid[3], uint32_t blo
 	width = along < 32 ? along : 32;
 	height = over < most / width ? over : most / width;
 	width = along < most / height ? along : most / height;
-	each = up(cols, width);
+	each = build_kernel_up(cols, width);
 	/* Long rows: the CTA's other threads go along it too. */
-	grid[0] = up(rows, each >= 16 * height || each >= 256 ? 1 : height);
+	grid[0] = build_kernel_up(rows, each >= 16 * height || each >= 256 ? 1 : height);
 	block[0] = (uint32_t)width;
 	block[1] = (uint32_t)height;
 }
@@ -122,15 +123,15 @@ void k_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols)
 		return;
 	k_reduce_shape(rows, cols, grid, block);
 	b_launch(b,
-	         text(b, "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::",
-	              b_rows[what].kernel, "> >"),
+	         build_kernel_text(b, "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::",
+	                           b_rows[what].kernel, "> >"),
 	         grid, block[0], block[1], 32);
 }
 
 /* A CTA a row, a thread 8 elements of it, up to 1024. */
 void k_rows(struct builder *b, const char *kernel, uint64_t rows, uint64_t cols)
 {
-	const uint64_t threads = up(up(cols, 8), 32) * 32, grid[3] = { rows, 1, 1 };
+	const uint64_t threads = build_kernel_up(build_kernel_up(cols, 8), 32) * 32, grid[3] = { rows, 1, 1 };
 
 	if (launches(b))
 		b_launch(b, kernel, grid, (uint32_t)(threads > 1024 ? 1024 : threads), 1, 32);
@@ -138,7 +139,8 @@ void k_rows(struct builder *b, const char *kernel, uint64_t rows, uint64_t cols)
 
 void k_concat(struct builder *b, uint64_t member_bytes, uint32_t members, bool strided)
 {
-	const uint64_t vectors[3] = { up(member_bytes, 16 * 128), members, 1 }, fixed[3] = { 264, members, 1 };
+	const uint64_t vectors[3] = { build_kernel_up(member_bytes, 16 * 128), members, 1 },
+		       fixed[3] = { 264, members, 1 };
 
 	if (!launches(b))
 		return;

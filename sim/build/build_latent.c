@@ -6,7 +6,7 @@
  * absorbed in either, and every other algorithm is over the expanded latent. */
 #include "sim/build/build_int.h"
 
-static struct gemm product(enum scheme_class c, uint64_t m, uint64_t n, uint64_t k, const char *name)
+static struct gemm build_latent_product(enum scheme_class c, uint64_t m, uint64_t n, uint64_t k, const char *name)
 {
 	return (struct gemm){ c, m, n, k, NO_TENSOR, name, 0 };
 }
@@ -17,10 +17,10 @@ static uint32_t queries(struct builder *b, uint32_t x)
 	const uint64_t n = (uint64_t)b->m->heads * (l->nope + l->rope);
 
 	if (!l->q_rank)
-		return b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, n, b->m->hidden, "q"));
-	x = b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, l->q_rank, b->m->hidden, "q_a"));
+		return b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, n, b->m->hidden, "q"));
+	x = b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, l->q_rank, b->m->hidden, "q_a"));
 	x = b_norm(b, all_of(x), b->rows, l->q_rank, "q_a.norm");
-	return b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, n, l->q_rank, "q_b"));
+	return b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, n, l->q_rank, "q_b"));
 }
 
 /* The rotating columns of each head turned; the whole in one tensor again. */
@@ -117,8 +117,8 @@ static struct attend expanded(struct builder *b, uint32_t q, struct part latent,
 	const struct model *m = b->m;
 	const struct model_mla *l = &m->mla;
 	const uint64_t heads = m->heads;
-	const uint32_t kv =
-		b_product(b, latent, product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
+	const uint32_t kv = b_product(
+		b, latent, build_latent_product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
 
 	return (struct attend){ .q = q,
 		                .k = kv,
@@ -135,7 +135,7 @@ static struct attend expanded(struct builder *b, uint32_t q, struct part latent,
 }
 
 /* What the framework's code keeps: keys with their rotated part repeated for each head, and values. */
-static uint32_t kept(struct builder *b, struct part fresh, uint64_t row, const char *name)
+static uint32_t build_latent_kept(struct builder *b, struct part fresh, uint64_t row, const char *name)
 {
 	const enum dtype kv = b->h->kv;
 	const uint64_t batch = b->batch;
@@ -162,8 +162,8 @@ static uint32_t eager_attention(struct builder *b, uint32_t q, uint32_t latent, 
 	const struct part members[2] = { k, all_of(rope) };
 
 	k = all_of(b_concat(b, b->m->dtype, n * (l->nope + l->rope), true, members, 2, NO_TENSOR));
-	a.k = kept(b, k, heads * (l->nope + l->rope), "k_old");
-	a.v = kept(b, v, heads * l->v, "v_old");
+	a.k = build_latent_kept(b, k, heads * (l->nope + l->rope), "k_old");
+	a.v = build_latent_kept(b, v, heads * l->v, "v_old");
 	return b_attend(b, a);
 }
 
@@ -204,10 +204,11 @@ uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer)
 	uint32_t q = queries(b, x), down, latent, rope, y;
 
 	(void)layer; /* all are alike */
-	down = b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, row, m->hidden, "kv_a"));
+	down = b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, row, m->hidden, "kv_a"));
 	latent = b_norm(b, b_columns(b, down, b->rows, row, 0, l->kv_rank), b->rows, l->kv_rank, "kv_a.norm");
 	rope = b_rope(b, b_columns(b, down, b->rows, row, l->kv_rank, l->rope), 1, l->rope);
 	y = eager(b) && b->h->attend != ATTEND_MLA ? eager_attention(b, turned_queries(b, q), latent, rope)
 	                                           : attended(b, q, latent, rope);
-	return b_product(b, all_of(y), product(SCHEME_OUT, b->rows, m->hidden, (uint64_t)m->heads * l->v, "o"));
+	return b_product(b, all_of(y),
+	                 build_latent_product(SCHEME_OUT, b->rows, m->hidden, (uint64_t)m->heads * l->v, "o"));
 }

@@ -29,7 +29,7 @@ static uint32_t bias(struct builder *b, uint64_t n, const char *name)
 	return b->m->mlp_bias ? b_vector(b, n, name) : NO_TENSOR;
 }
 
-static const char *part_of(struct builder *b, const char *name, const char *part)
+static const char *build_mlp_part_of(struct builder *b, const char *name, const char *part)
 {
 	const char *s = arena_printf(b->a, "%s%s", name, part);
 
@@ -47,19 +47,20 @@ uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name)
 	if (join) {
 		gate = b_product(b, all_of(x),
 		                 (struct gemm){ SCHEME_MLP, rows, 2 * inter, m->hidden,
-		                                bias(b, 2 * inter, "gate_up.bias"), part_of(b, name, "gate_up"), 0 });
+		                                bias(b, 2 * inter, "gate_up.bias"),
+		                                build_mlp_part_of(b, name, "gate_up"), 0 });
 		y = eager(b) ? halves(b, gate, inter) : act_and_mul(b, all_of(gate), rows, inter);
 	} else {
 		gate = b_product(b, all_of(x),
 		                 (struct gemm){ SCHEME_MLP, rows, inter, m->hidden, bias(b, inter, "gate.bias"),
-		                                part_of(b, name, "gate"), 0 });
+		                                build_mlp_part_of(b, name, "gate"), 0 });
 		gate = b_each1(b, m->act == MODEL_GELU ? B_GELU : B_SILU, n, false, all_of(gate));
 		up = b_product(b, all_of(x),
 		               (struct gemm){ SCHEME_MLP, rows, inter, m->hidden, bias(b, inter, "up.bias"),
-		                              part_of(b, name, "up"), 0 });
+		                              build_mlp_part_of(b, name, "up"), 0 });
 		y = b_each(b, B_MUL, n, false, all_of(gate), all_of(up));
 	}
 	return b_product(b, all_of(y),
 	                 (struct gemm){ SCHEME_DOWN, rows, m->hidden, inter, bias(b, m->hidden, "down.bias"),
-	                                part_of(b, name, "down"), 0 });
+	                                build_mlp_part_of(b, name, "down"), 0 });
 }

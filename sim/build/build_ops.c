@@ -142,7 +142,8 @@ uint32_t b_product(struct builder *b, struct part x, struct gemm g)
 
 /* --- the rest ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t each(struct builder *b, enum bop what, uint64_t elems, bool wide, const struct part *in, uint32_t n)
+static uint32_t build_ops_each(struct builder *b, enum bop what, uint64_t elems, bool wide, const struct part *in,
+                               uint32_t n)
 {
 	const enum dtype d = b_tensor(b, in[0].tensor)->dtype;
 	uint32_t y;
@@ -160,12 +161,12 @@ uint32_t b_each(struct builder *b, enum bop what, uint64_t elems, bool wide, str
 {
 	const struct part in[] = { x, y };
 
-	return each(b, what, elems, wide, in, 2);
+	return build_ops_each(b, what, elems, wide, in, 2);
 }
 
 uint32_t b_each1(struct builder *b, enum bop what, uint64_t elems, bool wide, struct part x)
 {
-	return each(b, what, elems, wide, &x, 1);
+	return build_ops_each(b, what, elems, wide, &x, 1);
 }
 
 uint32_t b_to(struct builder *b, struct part x, enum dtype to, uint64_t elems)

@@ -4,7 +4,7 @@
 #include "sim/build/build_int.h"
 
 /* Room for one more; the old table stays in the arena. */
-static bool grow(struct builder *b, void *table, size_t n, size_t *cap, size_t size)
+static bool build_stream_grow(struct builder *b, void *table, size_t n, size_t *cap, size_t size)
 {
 	void **t = table, *more;
 	const size_t want = *cap ? 2 * *cap : 1024;
@@ -34,9 +34,9 @@ struct op_tensor *b_tensor(struct builder *b, uint32_t t)
 	return t < b->s->n_tensors ? &b->s->tensors[t] : &b->no_tensor;
 }
 
-static uint32_t tensor(struct builder *b, struct op_tensor t)
+static uint32_t build_stream_tensor(struct builder *b, struct op_tensor t)
 {
-	if (!grow(b, &b->s->tensors, b->s->n_tensors, &b->cap_tensors, sizeof *b->s->tensors))
+	if (!build_stream_grow(b, &b->s->tensors, b->s->n_tensors, &b->cap_tensors, sizeof *b->s->tensors))
 		return 0;
 	t.layer = b->layer;
 	b->s->tensors[b->s->n_tensors] = t;
@@ -45,8 +45,9 @@ static uint32_t tensor(struct builder *b, struct op_tensor t)
 
 uint32_t b_make_role(struct builder *b, enum op_role role, enum dtype d, uint64_t elems)
 {
-	return tensor(b, (struct op_tensor){
-				 .role = role, .dtype = d, .bytes = b_bytes(d, elems), .instances = 1, .route = -1 });
+	return build_stream_tensor(
+		b, (struct op_tensor){
+			   .role = role, .dtype = d, .bytes = b_bytes(d, elems), .instances = 1, .route = -1 });
 }
 
 uint32_t b_make(struct builder *b, enum dtype d, uint64_t elems)
@@ -72,13 +73,13 @@ uint32_t b_there(struct builder *b, enum op_role role, enum dtype d, uint64_t by
 
 	if (b->again && b->next_outside < b->n_outside)
 		return b->outside[b->next_outside++];
-	if (!grow(b, &b->outside, b->n_outside, &cap, sizeof *b->outside))
+	if (!build_stream_grow(b, &b->outside, b->n_outside, &cap, sizeof *b->outside))
 		return 0;
 	b->cap_outside = (uint32_t)cap;
 	if (instances > 1 || (b->s->n_routes && role == OP_WEIGHT && instances == 1 && strstr(name, "expert.")))
 		t.route = (int32_t)b->s->n_routes - 1;
 	t.name = named(b, name);
-	b->outside[b->n_outside++] = tensor(b, t);
+	b->outside[b->n_outside++] = build_stream_tensor(b, t);
 	return b->outside[b->n_outside - 1];
 }
 
@@ -95,7 +96,7 @@ void b_grown_to(struct builder *b, uint32_t to)
 		b->grown[b->next_grown++] = to;
 		return;
 	}
-	if (!grow(b, &b->grown, b->n_grown, &cap, sizeof *b->grown))
+	if (!build_stream_grow(b, &b->grown, b->n_grown, &cap, sizeof *b->grown))
 		return;
 	b->cap_grown = (uint32_t)cap;
 	b->grown[b->n_grown++] = to;
@@ -104,7 +105,7 @@ void b_grown_to(struct builder *b, uint32_t to)
 
 uint32_t b_route(struct builder *b, uint32_t experts, uint32_t top)
 {
-	if (!grow(b, &b->s->routes, b->s->n_routes, &b->cap_routes, sizeof *b->s->routes))
+	if (!build_stream_grow(b, &b->s->routes, b->s->n_routes, &b->cap_routes, sizeof *b->s->routes))
 		return 0;
 	b->s->routes[b->s->n_routes] = (struct op_route){ experts, top, b->layer, UINT32_MAX, UINT32_MAX };
 	return (uint32_t)b->s->n_routes++;
@@ -115,7 +116,7 @@ struct op *b_op(struct builder *b, enum bop what, enum dtype in, enum dtype out)
 	const struct op_row *r = &b_rows[what];
 	struct op *o;
 
-	if (!grow(b, &b->s->ops, b->s->n_ops, &b->cap_ops, sizeof *b->s->ops))
+	if (!build_stream_grow(b, &b->s->ops, b->s->n_ops, &b->cap_ops, sizeof *b->s->ops))
 		return &b->nowhere;
 	o = &b->s->ops[b->s->n_ops];
 	*o = (struct op){ .id = (uint32_t)b->s->n_ops,
@@ -143,7 +144,7 @@ static void operand(struct builder *b, struct part p, bool write)
 	struct op_operand *x;
 	uint64_t all;
 
-	if (!grow(b, &b->s->operands, b->s->n_operands, &b->cap_operands, sizeof *b->s->operands))
+	if (!build_stream_grow(b, &b->s->operands, b->s->n_operands, &b->cap_operands, sizeof *b->s->operands))
 		return;
 	all = b->s->tensors[p.tensor].bytes;
 	x = &b->s->operands[b->s->n_operands++];
@@ -183,7 +184,7 @@ void b_launch(struct builder *b, const char *kernel, const uint64_t grid[3], uin
 {
 	struct op_launch *l;
 
-	if (!grow(b, &b->s->launches, b->s->n_launches, &b->cap_launches, sizeof *b->s->launches))
+	if (!build_stream_grow(b, &b->s->launches, b->s->n_launches, &b->cap_launches, sizeof *b->s->launches))
 		return;
 	l = &b->s->launches[b->s->n_launches];
 	*l = (struct op_launch){ .trace_id = -1,

@@ -44,7 +44,7 @@ static uint64_t indexed(const struct op_stream *s, const struct op *o)
 	return 1;
 }
 
-static void attention(const struct op_stream *s, const struct op *o, struct cells *c)
+static void build_table_attention(const struct op_stream *s, const struct op *o, struct cells *c)
 {
 	const struct op_shape *x = &o->shape;
 
@@ -70,7 +70,7 @@ static struct cells cells_of(const struct op_stream *s, const struct op *o)
 		c.m = x->m, c.n = x->n, c.k = x->k;
 		c.weights = stored_as(s, o);
 	} else if (t->dims == OP_DIMS_ATTENTION) {
-		attention(s, o, &c);
+		build_table_attention(s, o, &c);
 	} else if (t->indexed) {
 		c.rows = indexed(s, o);
 		c.cols = x->elems / c.rows;
@@ -84,7 +84,7 @@ static struct cells cells_of(const struct op_stream *s, const struct op *o)
 	return c;
 }
 
-static void number(struct str *out, uint64_t v)
+static void build_table_number(struct str *out, uint64_t v)
 {
 	str_addc(out, ',');
 	if (v)
@@ -97,7 +97,7 @@ static void word(struct str *out, const char *w)
 	str_add(out, w);
 }
 
-static void row(const struct op_stream *s, const struct op *o, struct str *out)
+static void build_table_row(const struct op_stream *s, const struct op *o, struct str *out)
 {
 	const struct cells c = cells_of(s, o);
 	const uint64_t before[] = {
@@ -108,12 +108,12 @@ static void row(const struct op_stream *s, const struct op *o, struct str *out)
 	str_addc(out, ',');
 	str_add_cell(out, o->name);
 	for (size_t i = 0; i < COUNT(before); i++)
-		number(out, before[i]);
+		build_table_number(out, before[i]);
 	word(out, c.causal);
 	word(out, c.algorithm);
-	number(out, c.rows);
-	number(out, c.cols);
-	number(out, c.elems);
+	build_table_number(out, c.rows);
+	build_table_number(out, c.cols);
+	build_table_number(out, c.elems);
 	word(out, dtype_name(o->dtype));
 	word(out, c.weights);
 	str_addc(out, '\n');
@@ -126,5 +126,5 @@ void build_table(const struct op_stream *s, struct str *out)
 	        "weight_dtype\n");
 	for (size_t i = 0; i < s->n_ops; i++)
 		if (!op_traits[s->ops[i].kind].unlisted)
-			row(s, &s->ops[i], out);
+			build_table_row(s, &s->ops[i], out);
 }

@@ -10,7 +10,7 @@
  * Leaves out: resizing positions to other picture sizes, CLIP's quick form of gelu (one op here as in the capture). */
 #include "sim/build/build_int.h"
 
-static uint64_t up(uint64_t a, uint64_t b)
+static uint64_t build_vision_up(uint64_t a, uint64_t b)
 {
 	return (a + b - 1) / b;
 }
@@ -33,7 +33,7 @@ static uint32_t linear(struct builder *b, uint32_t x, uint64_t m, uint64_t n, ui
 	return y;
 }
 
-static uint32_t move(struct builder *b, uint32_t x, uint64_t n)
+static uint32_t build_vision_move(struct builder *b, uint32_t x, uint64_t n)
 {
 	const enum dtype d = b->m->dtype;
 	const uint32_t y = b_make(b, d, n);
@@ -70,7 +70,7 @@ static uint32_t residual(struct builder *b, struct part x, struct part y, uint64
 static uint32_t block_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t width, const char *name)
 {
 	if (!for_npu(b)) {
-		x = move(b, x, rows * width);
+		x = build_vision_move(b, x, rows * width);
 		lies_apart(b);
 	}
 	return b_layer_norm(b, x, rows, width, name);
@@ -119,7 +119,7 @@ static uint32_t looks(struct builder *b, uint32_t qkv, const struct picture *p, 
 {
 	const enum dtype d = b->m->dtype;
 	const uint64_t tokens = p->tokens, all = p->windows * tokens,
-		       grid[3] = { up(tokens, 128) * p->heads * p->windows, 1, 1 };
+		       grid[3] = { build_vision_up(tokens, 128) * p->heads * p->windows, 1, 1 };
 	struct part third = all_of(qkv);
 	uint32_t y;
 
@@ -167,7 +167,7 @@ static uint32_t sam_layer(struct builder *b, uint32_t x, uint32_t layer, uint64_
 {
 	const struct model_sam *s = &b->m->sam;
 	const bool global = is_global(s, layer);
-	const uint64_t rows = b->h->batch * grid * grid, w = s->width, windows = up(grid, s->window);
+	const uint64_t rows = b->h->batch * grid * grid, w = s->width, windows = build_vision_up(grid, s->window);
 	const struct picture p = { .windows = b->h->batch * (global ? 1 : windows * windows),
 		                   .tokens = global ? grid * grid : (uint64_t)s->window * s->window,
 		                   .side = global ? grid : s->window,
@@ -176,11 +176,11 @@ static uint32_t sam_layer(struct builder *b, uint32_t x, uint32_t layer, uint64_
 	const uint64_t all = p.windows * p.tokens;
 	uint32_t y = block_norm(b, x, rows, w, "norm1"), qkv;
 
-	y = global ? y : move(b, y, all * w);
+	y = global ? y : build_vision_move(b, y, all * w);
 	qkv = linear(b, y, all, 3 * w, w, "qkv");
 	y = looks(b, qkv, &p, relative(b, qkv, &p));
-	y = linear(b, move(b, y, all * w), all, w, w, "proj");
-	y = global ? y : move(b, y, rows * w);
+	y = linear(b, build_vision_move(b, y, all * w), all, w, w, "proj");
+	y = global ? y : build_vision_move(b, y, rows * w);
 	x = residual(b, all_of(x), all_of(y), rows * w);
 	y = mlp(b, block_norm(b, x, rows, w, "norm2"), rows, w, s->mlp);
 	return residual(b, all_of(x), all_of(y), rows * w);
@@ -191,7 +191,7 @@ static uint32_t conv3(struct builder *b, uint32_t x, uint64_t rows, uint64_t out
 {
 	const enum dtype d = b->m->dtype;
 	const uint32_t w = b_there(b, OP_WEIGHT, d, b_bytes(d, 9 * in * out), 1, name),
-		       patches = move(b, x, rows * 9 * in);
+		       patches = build_vision_move(b, x, rows * 9 * in);
 	uint32_t y;
 
 	b_op(b, B_PRODUCT, d, d)->shape =
@@ -214,7 +214,7 @@ static uint32_t sam(struct builder *b, uint64_t *side)
 	uint32_t x = b_there(b, OP_ACTIVATION, d, b_bytes(d, rows * patch), 1, "picture");
 	uint64_t now = rows, from = s->neck;
 
-	x = linear(b, move(b, x, rows * patch), rows, s->width, patch, "patch_embed");
+	x = linear(b, build_vision_move(b, x, rows * patch), rows, s->width, patch, "patch_embed");
 	x = residual(b, all_of(x), all_of(b_there(b, OP_WEIGHT, d, b_bytes(d, grid * grid * s->width), 1, "positions")),
 	             rows * s->width);
 	for (uint32_t i = 0; i < s->layers && !b->failed; i++) {

@@ -68,7 +68,7 @@ static struct scale_ratio batches(const struct scaling *x)
 }
 
 /* n of what there was in what there is. */
-static uint64_t times(struct scaling *x, struct scale_ratio r, uint64_t n)
+static uint64_t scale_times(struct scaling *x, struct scale_ratio r, uint64_t n)
 {
 	uint64_t v;
 
@@ -152,7 +152,7 @@ static int scale_tensors(struct scaling *x, struct err *e)
 		if (t->role == OP_KV && scale_cache(x, i, e) < 0)
 			return -1;
 		if (t->role == OP_ACTIVATION || t->role == OP_INDEX)
-			t->bytes = times(x, x->of_tensor[i], t->bytes);
+			t->bytes = scale_times(x, x->of_tensor[i], t->bytes);
 		if (x->bad)
 			return err_set(e, ERR_CONFIG,
 			               "the %" PRIu64 " bytes of '%s' are not those of %" PRIu64 " equal sequences",
@@ -194,7 +194,7 @@ static void rows_of_table(struct scaling *x, const struct op *o, struct op_opera
 
 	if (op_traits[o->kind].indexed != OP_INDEXED_READ || p->touched >= all)
 		return;
-	more = times(x, batches(x), p->touched);
+	more = scale_times(x, batches(x), p->touched);
 	p->touched = more < all ? more : all;
 	p->bytes = p->bytes > p->touched ? p->bytes : p->touched;
 }
@@ -216,7 +216,7 @@ static int scale_operand(struct scaling *x, const struct op *o, struct op_operan
 		                         t->name);
 	/* A view of some columns: the rows that come or go are as far apart as those that are there. */
 	p->bytes = p->bytes + t->bytes - was->bytes;
-	p->touched = times(x, x->of_tensor[p->tensor], p->touched);
+	p->touched = scale_times(x, x->of_tensor[p->tensor], p->touched);
 	if (x->bad || p->touched > p->bytes || p->bytes > t->bytes || p->offset > t->bytes - p->bytes)
 		return err_set(e, ERR_CONFIG, "what op %u ('%s') touches of '%s' is not the same of each sequence",
 		               o->id, o->name, t->name);
@@ -266,17 +266,17 @@ static int scale_op(struct scaling *x, struct op *o, struct err *e)
 		s->kv_len = x->to.context + 1;
 	} else if (dims == OP_DIMS_PRODUCT) {
 		if (has_weights(x, o))
-			s->m = times(x, how.by, s->m);
+			s->m = scale_times(x, how.by, s->m);
 		else
-			s->batch = times(x, how.by, s->batch ? s->batch : 1);
+			s->batch = scale_times(x, how.by, s->batch ? s->batch : 1);
 	} else if (s->elems && moves_cache(x, o, &elems)) {
 		s->elems = elems;
 	} else {
-		s->elems = times(x, how.by, s->elems);
+		s->elems = scale_times(x, how.by, s->elems);
 		if (how.cols)
-			s->cols = times(x, how.by, s->cols);
+			s->cols = scale_times(x, how.by, s->cols);
 		else
-			s->rows = times(x, how.by, s->rows);
+			s->rows = scale_times(x, how.by, s->rows);
 	}
 	if (o->kind == OP_SOFTMAX && s->cols == x->was.context + 1 && x->to.context != x->was.context)
 		return err_set(e, ERR_CONFIG, "op %u ('%s') is attention written out: its context cannot be changed",
@@ -304,7 +304,7 @@ static int scale_ops(struct scaling *x, struct err *e)
 
 /* --- the whole ---------------------------------------------------------------------------------------------------------- */
 
-static void *copy(struct arena *a, const void *v, size_t n, size_t size)
+static void *scale_copy(struct arena *a, const void *v, size_t n, size_t size)
 {
 	void *to = arena_array(a, n ? n : 1, size);
 
@@ -337,10 +337,10 @@ static int tables(struct scaling *x, struct err *e)
 	struct op_stream *s = x->s;
 
 	*s = *f;
-	s->ops = copy(x->a, f->ops, f->n_ops, sizeof *s->ops);
-	s->tensors = copy(x->a, f->tensors, f->n_tensors, sizeof *s->tensors);
-	s->operands = copy(x->a, f->operands, f->n_operands, sizeof *s->operands);
-	s->launches = copy(x->a, f->launches, f->n_launches, sizeof *s->launches);
+	s->ops = scale_copy(x->a, f->ops, f->n_ops, sizeof *s->ops);
+	s->tensors = scale_copy(x->a, f->tensors, f->n_tensors, sizeof *s->tensors);
+	s->operands = scale_copy(x->a, f->operands, f->n_operands, sizeof *s->operands);
+	s->launches = scale_copy(x->a, f->launches, f->n_launches, sizeof *s->launches);
 	x->row = arena_array(x->a, f->n_tensors + 1, sizeof *x->row);
 	if (!s->ops || !s->tensors || !s->operands || !s->launches || !x->row)
 		return err_nomem(e, "for the ops of another batch");

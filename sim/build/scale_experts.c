@@ -38,7 +38,7 @@ struct widening {
 	uint32_t *kept; /* by tensor: what it is in the new step */
 };
 
-static int unknown(const struct op *o, const char *what, struct err *e)
+static int scale_experts_unknown(const struct op *o, const char *what, struct err *e)
 {
 	return err_set(
 		e, ERR_CONFIG,
@@ -83,7 +83,7 @@ static int find_groups(const struct op_stream *s, struct groups *g, struct err *
 		               " others cannot be made of it",
 		               g->route);
 	if ((last - g->first + 1) % slots)
-		return unknown(&s->ops[last], "ends experts that do not have the same ops each", e);
+		return scale_experts_unknown(&s->ops[last], "ends experts that do not have the same ops each", e);
 	g->n = slots;
 	g->len = (last - g->first + 1) / slots;
 	return 0;
@@ -96,12 +96,12 @@ static int same_group(const struct op_stream *s, struct groups *g, uint32_t k, s
 		const struct op *a = &s->ops[g->first + j], *o = &s->ops[g->first + k * g->len + j];
 
 		if (o->kind != a->kind || o->n_operands != a->n_operands || o->routed_by != a->routed_by)
-			return unknown(o, "is no op of the router's first expert", e);
+			return scale_experts_unknown(o, "is no op of the router's first expert", e);
 		if (o->routed_by < 0)
 			continue;
 		if (o->kind != OP_GEMM || !o->shape.m || slot_of(s, o) != k ||
 		    (j && o->shape.m != s->ops[o->id - j].shape.m))
-			return unknown(o, "is no product of one expert's rows", e);
+			return scale_experts_unknown(o, "is no product of one expert's rows", e);
 	}
 	g->was[k + 1] = g->was[k] + s->ops[g->first + k * g->len].shape.m;
 	return 0;
@@ -121,7 +121,7 @@ static int own_tensors(struct widening *w, const struct groups *g, uint32_t k, u
 			if (!p->write || (is->route == g->route && is->group == k))
 				continue;
 			if (is->route != NOBODY || w->from->tensors[p->tensor].role != OP_ACTIVATION)
-				return unknown(o, "writes what is not its expert's alone", e);
+				return scale_experts_unknown(o, "writes what is not its expert's alone", e);
 			*is = (struct owner){ g->route, k, (*n)++ };
 		}
 	}
@@ -144,7 +144,8 @@ static int route_groups(struct widening *w, struct groups *g, struct err *e)
 		if (same_group(w->from, g, k, e) < 0 || own_tensors(w, g, k, &n, e) < 0)
 			return -1;
 		if (k && n != g->own)
-			return unknown(&w->from->ops[g->first + k * g->len], "begins an expert with other tensors", e);
+			return scale_experts_unknown(&w->from->ops[g->first + k * g->len],
+			                             "begins an expert with other tensors", e);
 		g->own = n;
 	}
 	if (g->was[g->n] != picks)
@@ -173,7 +174,7 @@ static uint32_t like(const struct groups *g, uint32_t slot)
 	return slot < g->n ? slot : g->n - 1;
 }
 
-static struct scale_ratio rows_of(const struct groups *g, uint32_t slot)
+static struct scale_ratio scale_experts_rows_of(const struct groups *g, uint32_t slot)
 {
 	const uint32_t k = like(g, slot);
 
@@ -192,11 +193,11 @@ static void tensors(struct widening *w)
 		for (uint32_t slot = 0; g && slot < g->to.hit; slot++)
 			if (like(g, slot) == is->group)
 				g->made[slot * g->own + is->nth] =
-					add_tensor(w, t, rows_of(g, slot), slot < g->n ? NOBODY : slot);
+					add_tensor(w, t, scale_experts_rows_of(g, slot), slot < g->n ? NOBODY : slot);
 	}
 }
 
-static struct op *add_op(struct widening *w, const struct op *from, struct scale_ratio by)
+static struct op *scale_experts_add_op(struct widening *w, const struct op *from, struct scale_ratio by)
 {
 	struct op *o = &w->s->ops[w->s->n_ops];
 
@@ -233,7 +234,7 @@ static int lines(struct widening *w, struct op *o, struct op_operand *p, const s
 	if (role == OP_WEIGHT || role == OP_CONSTANT)
 		return 0;
 	if (p->touched % rows || p->bytes != p->touched || p->offset != g->was[k] * line)
-		return unknown(o, "does not read its expert's rows alone", e);
+		return scale_experts_unknown(o, "does not read its expert's rows alone", e);
 	p->offset = build_picks_first(&g->to, slot) * line;
 	p->bytes = p->touched = build_picks_rows(&g->to, slot) * line;
 	w->x->final[w->s->n_operands - 1] = true;
@@ -242,7 +243,7 @@ static int lines(struct widening *w, struct op *o, struct op_operand *p, const s
 
 static int expert_op(struct widening *w, const struct groups *g, uint32_t slot, const struct op *from, struct err *e)
 {
-	struct op *o = add_op(w, from, rows_of(g, slot));
+	struct op *o = scale_experts_add_op(w, from, scale_experts_rows_of(g, slot));
 
 	for (uint32_t i = 0; i < from->n_operands; i++) {
 		const struct op_operand *p = &operands(w->from, from)[i];
@@ -251,7 +252,7 @@ static int expert_op(struct widening *w, const struct groups *g, uint32_t slot, 
 		if (is->route == g->route && is->group == like(g, slot))
 			add_operand(w, o, p, g->made[slot * g->own + is->nth]);
 		else if (is->route != NOBODY)
-			return unknown(from, "reads what is another expert's", e);
+			return scale_experts_unknown(from, "reads what is another expert's", e);
 		else if (w->from->tensors[p->tensor].route == (int32_t)g->route)
 			add_operand(w, o, p, w->kept[p->tensor])->slot = slot;
 		else if (lines(w, o, add_operand(w, o, p, w->kept[p->tensor]), g, slot, e) < 0)
@@ -272,7 +273,7 @@ static int experts(struct widening *w, const struct groups *g, struct err *e)
 /* Outside of groups: what is read of every expert's is read of every new one's. */
 static int common_op(struct widening *w, const struct op *from, struct err *e)
 {
-	struct op *o = add_op(w, from, (struct scale_ratio){ w->x->to.batch, w->x->was.batch });
+	struct op *o = scale_experts_add_op(w, from, (struct scale_ratio){ w->x->to.batch, w->x->was.batch });
 
 	for (uint32_t i = 0; i < from->n_operands; i++) {
 		const struct op_operand *p = &operands(w->from, from)[i];
@@ -284,7 +285,8 @@ static int common_op(struct widening *w, const struct op *from, struct err *e)
 			continue;
 		}
 		if (p->offset || p->bytes != w->from->tensors[p->tensor].bytes || from->kind != OP_CONCAT)
-			return unknown(from, "puts experts' results together in a way that is not known", e);
+			return scale_experts_unknown(from, "puts experts' results together in a way that is not known",
+			                             e);
 		for (uint32_t slot = 0; slot < g->to.hit; slot++)
 			if (like(g, slot) == is->group)
 				add_operand(w, o, p, g->made[slot * g->own + is->nth]);
@@ -391,7 +393,7 @@ static size_t joined(const struct widening *w, const struct groups *g)
 }
 
 /* Room for the new step's tables: each group's, so many times. */
-static int room(struct widening *w, struct err *e)
+static int scale_experts_room(struct widening *w, struct err *e)
 {
 	const struct op_stream *f = w->from;
 	size_t n_ops = f->n_ops, n_tensors = f->n_tensors, n_operands = f->n_operands, n_launches = f->n_launches;
@@ -457,7 +459,7 @@ int scale_experts(struct scaling *x, struct err *e)
 		if (route_groups(&w, &w.g[r], e) < 0 || pick(&w, &w.g[r], e) < 0)
 			return -1;
 	}
-	if (room(&w, e) < 0)
+	if (scale_experts_room(&w, e) < 0)
 		return -1;
 	tensors(&w);
 	if (ops(&w, e) < 0)

@@ -146,7 +146,7 @@ static bool as_it_was(const struct scaling *x, const struct op *o)
 }
 
 /* One launch, which the GPU lays out. */
-static uint32_t one(struct op_launch *l, const char *kernel)
+static uint32_t scale_launch_one(struct op_launch *l, const char *kernel)
 {
 	l->name = kernel;
 	l->kind = 0; /* a kernel, whatever stood first: a set before split products */
@@ -179,7 +179,7 @@ void scale_launches(struct scaling *x)
 			if (as_it_was(x, o))
 				continue;
 			if (op_is_product(o->kind)) {
-				one(l, o->kind == OP_GEMM ? b_rows[B_PRODUCT].kernel : l->name);
+				scale_launch_one(l, o->kind == OP_GEMM ? b_rows[B_PRODUCT].kernel : l->name);
 				break;
 			}
 			lay_out(x, o, l);

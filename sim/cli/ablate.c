@@ -46,8 +46,8 @@ static size_t all_runs(const struct ablation *x)
 	return n;
 }
 
-static int load(const struct options *o, const struct ablate_workload *from, struct workload *w, uint64_t *tokens,
-                struct err *e)
+static int cmd_ablate_load(const struct options *o, const struct ablate_workload *from, struct workload *w,
+                           uint64_t *tokens, struct err *e)
 {
 	struct workload_spec s = from->spec;
 
@@ -78,7 +78,7 @@ static int run_all(const struct options *o, struct ablate_doc *v, struct err *e)
 		struct workload w;
 
 		r.after -= ablate_runs(x, i);
-		rc = load(o, &x->workloads[i], &w, &v->tokens[i], e);
+		rc = cmd_ablate_load(o, &x->workloads[i], &w, &v->tokens[i], e);
 		if (rc == 0)
 			rc = ablate_run(x, i, &w.stream, &how, x->a, &v->results[i], e);
 		workload_free(&w);
@@ -100,7 +100,7 @@ static int write_page(const struct ablate_doc *v, const char *path, struct err *
 }
 
 /* Only the workloads that were asked for, in the file's order; changes keep those they name. */
-static int choose(struct ablation *x, const struct opt_list *names, struct err *e)
+static int ablate_choose(struct ablation *x, const struct opt_list *names, struct err *e)
 {
 	const char *known[ABLATE_WORKLOADS], *near;
 	size_t kept = 0;
@@ -141,7 +141,7 @@ static int ablate(const struct options *o, struct doc *d, struct err *e)
 	struct ablate_doc v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
 	int rc = -1;
 
-	if (!x || choose(x, &o->workloads, e) < 0)
+	if (!x || ablate_choose(x, &o->workloads, e) < 0)
 		goto out;
 	v.results = arena_array(x->a, x->n_workloads + 1, sizeof *v.results);
 	v.tokens = arena_array(x->a, x->n_workloads + 1, sizeof *v.tokens);
@@ -160,7 +160,7 @@ out:
 
 /* --- options ------------------------------------------------------------------------------------------------------- */
 
-static int check_options(struct options *o, const struct opt_list *args, struct err *e)
+static int ablate_check_options(struct options *o, const struct opt_list *args, struct err *e)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -178,9 +178,9 @@ static int check_options(struct options *o, const struct opt_list *args, struct 
 	return 0;
 }
 
-static int run(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+static int cmd_ablate_run(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	return check_options(options, args, e) < 0 ? -1 : ablate(options, d, e);
+	return ablate_check_options(options, args, e) < 0 ? -1 : ablate(options, d, e);
 }
 
 int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
@@ -234,5 +234,5 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return cmd_do(&cmd, &o.format, run, &o, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, cmd_ablate_run, &o, argc, argv, out, e);
 }

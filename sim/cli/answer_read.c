@@ -26,7 +26,8 @@ static int text_in(struct reader *r, const struct ynode *map, const char *key, c
 	return **out ? 0 : yaml_err(r->x->y, n, r->e, "'%s' is empty", key);
 }
 
-static int need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
+static int answer_read_need(struct reader *r, const struct ynode *map, const char *key, const char *what,
+                            const char **out)
 {
 	if (text_in(r, map, key, out) < 0)
 		return -1;
@@ -58,7 +59,7 @@ static int number_in(struct reader *r, const struct ynode *map, const char *key,
 }
 
 /* A list under a key; NULL: there is none, or it is wrong, as `e` says. */
-static const struct ynode *list(struct reader *r, const struct ynode *root, const char *key, size_t most)
+static const struct ynode *answer_read_list(struct reader *r, const struct ynode *root, const char *key, size_t most)
 {
 	const struct ynode *n = ynode_get(root, key);
 
@@ -99,7 +100,7 @@ static int read_figure(struct reader *r, const struct ynode *n, bool taken, stru
 	}
 	f->place = n;
 	if (yaml_only_keys(r->x->y, n, taken ? taken_keys : made_keys, taken ? 5 : 4, r->e) < 0 ||
-	    need(r, n, taken ? "at" : "is", "a figure", taken ? &f->path : &f->is) < 0 ||
+	    answer_read_need(r, n, taken ? "at" : "is", "a figure", taken ? &f->path : &f->is) < 0 ||
 	    text_in(r, n, "as", &f->as) < 0 || read_digits(r, n, f) < 0)
 		return -1;
 	return bar ? yaml_bool(r->x->y, bar, &f->bar, r->e) : 0;
@@ -325,8 +326,9 @@ static int read_group(struct reader *r, const struct ynode *n, struct answer_gro
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->x->y, n, r->e, "a run is a mapping: {name: NAME, command: TEXT, take: {...}}");
-	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "name", "a run", &g->name) < 0 ||
-	    need(r, n, "command", "a run", &g->command) < 0 || text_in(r, n, "table", &g->table) < 0 ||
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 ||
+	    answer_read_need(r, n, "name", "a run", &g->name) < 0 ||
+	    answer_read_need(r, n, "command", "a run", &g->command) < 0 || text_in(r, n, "table", &g->table) < 0 ||
 	    (may_fail && yaml_bool(r->x->y, may_fail, &g->may_fail, r->e) < 0))
 		return -1;
 	if (!is_name(g->name) || strcmp(g->name, "first") == 0)
@@ -351,10 +353,10 @@ static int read_claim(struct reader *r, const struct ynode *n, struct answer_cla
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->x->y, n, r->e, "a claim is a mapping: {says: TEXT, right: EXPR, why: TEXT}");
 	c->place = n;
-	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "says", "a claim", &c->says) < 0 ||
-	    text_in(r, n, "at", &c->at) < 0 || text_in(r, n, "right", &c->right) < 0 ||
-	    text_in(r, n, "in_part", &c->in_part) < 0 || text_in(r, n, "cannot", &c->cannot) < 0 ||
-	    text_in(r, n, "why", &c->why) < 0)
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 ||
+	    answer_read_need(r, n, "says", "a claim", &c->says) < 0 || text_in(r, n, "at", &c->at) < 0 ||
+	    text_in(r, n, "right", &c->right) < 0 || text_in(r, n, "in_part", &c->in_part) < 0 ||
+	    text_in(r, n, "cannot", &c->cannot) < 0 || text_in(r, n, "why", &c->why) < 0)
 		return -1;
 	if (!c->right == !c->cannot)
 		return yaml_err(r->x->y, n, r->e, "a claim has 'right', an expression, or 'cannot', a reason");
@@ -363,7 +365,7 @@ static int read_claim(struct reader *r, const struct ynode *n, struct answer_cla
 	return c->right && !c->why ? yaml_err(r->x->y, n, r->e, "this claim has no 'why'") : 0;
 }
 
-static int read_root(struct reader *r)
+static int answer_read_read_root(struct reader *r)
 {
 	static const char *const keys[] = { "study", "title", "question", "answer", "runs", "claims" };
 	const struct ynode *root = yaml_root(r->x->y), *n = ynode_get(root, "study"), *runs, *claims;
@@ -377,9 +379,10 @@ static int read_root(struct reader *r)
 	if (version != 1)
 		return yaml_err(r->x->y, n, r->e, "this build reads studies of version 1, not %llu",
 		                (unsigned long long)version);
-	if (need(r, root, "title", "a study", &r->x->title) < 0 || text_in(r, root, "question", &r->x->question) < 0 ||
-	    text_in(r, root, "answer", &r->x->answer) < 0 || !(runs = list(r, root, "runs", ANSWER_RUNS)) ||
-	    !(claims = list(r, root, "claims", ANSWER_CLAIMS)))
+	if (answer_read_need(r, root, "title", "a study", &r->x->title) < 0 ||
+	    text_in(r, root, "question", &r->x->question) < 0 || text_in(r, root, "answer", &r->x->answer) < 0 ||
+	    !(runs = answer_read_list(r, root, "runs", ANSWER_RUNS)) ||
+	    !(claims = answer_read_list(r, root, "claims", ANSWER_CLAIMS)))
 		return -1;
 	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
 	r->x->runs = arena_array(r->x->a, ANSWER_RUNS, sizeof *r->x->runs);
@@ -410,7 +413,7 @@ static struct answer *read_answer(struct yaml *y, const char *path, const struct
 	x->y = y;
 	if (!(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
 		err_nomem(e, NULL);
-	else if ((x->exprs = exprs_new(e)) && read_root(&r) == 0)
+	else if ((x->exprs = exprs_new(e)) && answer_read_read_root(&r) == 0)
 		return x;
 	answer_free(x);
 	return NULL;

@@ -14,7 +14,7 @@
 
 /* --- what may run -------------------------------------------------------------------------------------------------- */
 
-static const struct cmd *find(const struct cmd *table, const char *name)
+static const struct cmd *answer_run_find(const struct cmd *table, const char *name)
 {
 	for (; table->name; table++)
 		if (strcmp(table->name, name) == 0)
@@ -34,9 +34,9 @@ static void set_line(struct line *l, const struct cmd *all, char *ask, const cha
 	static char format[] = "--format", json[] = "json", none[] = "";
 	size_t first = 1;
 
-	*l = (struct line){ .c = n ? find(all, words[0]) : NULL };
+	*l = (struct line){ .c = n ? answer_run_find(all, words[0]) : NULL };
 	if (l->c && l->c->sub) {
-		l->c = n > 1 ? find(l->c->sub, words[1]) : NULL;
+		l->c = n > 1 ? answer_run_find(l->c->sub, words[1]) : NULL;
 		first = 2;
 	}
 	l->argv[l->argc++] = l->c ? (char *)(uintptr_t)l->c->name : none;
@@ -120,7 +120,7 @@ struct batch {
 };
 
 /* What a command says beside its output is for nobody. */
-static void *start(void *arg)
+static void *answer_run_start(void *arg)
 {
 	const int null = open("/dev/null", O_WRONLY);
 
@@ -184,7 +184,7 @@ static int serve(struct answer *x, size_t run, const char *said, bool failed, st
 	return 0;
 }
 
-static int take(void *arg, size_t i, const struct pool_result *r, struct err *e)
+static int answer_run_take(void *arg, size_t i, const struct pool_result *r, struct err *e)
 {
 	const struct batch *b = arg;
 
@@ -215,10 +215,12 @@ int answer_run(struct answer *x, const struct cmd *all, unsigned jobs, struct er
 		                                                      : ANSWER_JOBS,
 		                      .each = 1, /* a command leaves nothing to the next */
 		                      .frame_max = OUTPUT_MAX + 1,
-		                      .start = start,
+		                      .start = answer_run_start,
 		                      .work = work,
 		                      .arg = &b };
-	struct pool_batch batch = { .ordered = true, .job = job, .result = take, .progress = tell, .arg = &b };
+	struct pool_batch batch = {
+		.ordered = true, .job = job, .result = answer_run_take, .progress = tell, .arg = &b
+	};
 	struct pool *pool = NULL;
 	int rc;
 

@@ -215,7 +215,7 @@ void answer_json(const struct answers *s, struct str *out)
 /* --- markdown ------------------------------------------------------------------------------------------------------ */
 
 /* What would end a cell, or begin something else. */
-static void cell(struct str *out, const char *text)
+static void answer_text_cell(struct str *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("|*_<>`", *text))
@@ -229,11 +229,11 @@ static void claim_row(const struct answer *x, size_t i, size_t number, struct st
 	const struct answer_claim *c = &x->claims[i];
 
 	str_addf(out, "| %zu | ", number);
-	cell(out, c->at ? c->at : "");
+	answer_text_cell(out, c->at ? c->at : "");
 	str_add(out, " | ");
-	cell(out, c->says);
+	answer_text_cell(out, c->says);
 	str_addf(out, " | **%s** | ", answer_verdict_name(c->verdict));
-	cell(out, c->cannot ? c->cannot : c->why);
+	answer_text_cell(out, c->cannot ? c->cannot : c->why);
 	str_add(out, " | ");
 	for (size_t k = 0; k < c->n_runs && k < 2; k++)
 		str_addf(out, "%s`npusim %s`", k ? "<br>" : "", x->runs[c->runs[k]].command);

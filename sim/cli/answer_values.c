@@ -156,7 +156,7 @@ static int figure_named(const struct answer_group *g, const char *name)
 	return -1;
 }
 
-static int find(void *arg, const char *name, struct err *e)
+static int answer_values_find(void *arg, const char *name, struct err *e)
 {
 	struct scope *s = arg;
 	const char *dot = strrchr(name, '.'), *near;
@@ -186,7 +186,7 @@ static int find(void *arg, const char *name, struct err *e)
 	               near ? ", such as those of '" : "", near ? near : "", near ? "'" : "");
 }
 
-static struct expr_value value(void *arg, int id)
+static struct expr_value answer_values_value(void *arg, int id)
 {
 	struct scope *s = arg;
 	const size_t run = (size_t)id / ANSWER_FIGURES;
@@ -197,7 +197,7 @@ static struct expr_value value(void *arg, int id)
 
 static int evaluate(struct answer *x, const char *text, struct scope *s, struct expr_value *out, struct err *e)
 {
-	struct expr *p = expr_new(x->exprs, text, find, s, e);
+	struct expr *p = expr_new(x->exprs, text, answer_values_find, s, e);
 	const int *ids;
 
 	*out = (struct expr_value){ .type = EXPR_NUMBER };
@@ -208,10 +208,10 @@ static int evaluate(struct answer *x, const char *text, struct scope *s, struct 
 	/* A name alone may be a text, which the result of an expression is not. */
 	if (expr_ids(p, &ids) == 1 &&
 	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(text)) {
-		*out = value(s, ids[0]);
+		*out = answer_values_value(s, ids[0]);
 		return 0;
 	}
-	return expr_eval(p, value, s, out, e);
+	return expr_eval(p, answer_values_value, s, out, e);
 }
 
 /* --- figures of a run ---------------------------------------------------------------------------------------------- */
@@ -335,8 +335,8 @@ static const char *filled(struct answer *x, const struct ynode *place, const cha
 
 /* --- verdicts ------------------------------------------------------------------------------------------------------ */
 
-static int holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s, bool *yes,
-                 struct err *e)
+static int answer_values_holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s,
+                               bool *yes, struct err *e)
 {
 	struct expr_value v;
 	struct err why = ERR_INIT;
@@ -372,11 +372,11 @@ static int judge(struct answer *x, struct answer_claim *c, struct scope *s, stru
 	c->verdict = ANSWER_CANNOT;
 	if (c->cannot)
 		return 0;
-	if (holds(x, c, c->right, s, &yes, e) < 0)
+	if (answer_values_holds(x, c, c->right, s, &yes, e) < 0)
 		return -1;
 	c->verdict = yes ? ANSWER_RIGHT : ANSWER_WRONG;
 	if (!yes && c->in_part) {
-		if (holds(x, c, c->in_part, s, &yes, e) < 0)
+		if (answer_values_holds(x, c, c->in_part, s, &yes, e) < 0)
 			return -1;
 		c->verdict = yes ? ANSWER_PART : ANSWER_WRONG;
 	}
@@ -407,8 +407,8 @@ int answer_check(struct answer *x, struct err *e)
 	for (size_t i = 0; i < x->n_claims; i++) {
 		const struct answer_claim *c = &x->claims[i];
 
-		if ((c->right && holds(x, c, c->right, s, &ignored, e) < 0) ||
-		    (c->in_part && holds(x, c, c->in_part, s, &ignored, e) < 0) ||
+		if ((c->right && answer_values_holds(x, c, c->right, s, &ignored, e) < 0) ||
+		    (c->in_part && answer_values_holds(x, c, c->in_part, s, &ignored, e) < 0) ||
 		    (c->why && !filled(x, c->place, c->why, s, e)))
 			return -1;
 	}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int number(const char *text, const char *option, double least, double most, double *v, struct err *e)
+static int bound_number(const char *text, const char *option, double least, double most, double *v, struct err *e)
 {
 	char *end;
 
@@ -30,18 +30,18 @@ static int roof_of_options(const struct bound_options *o, const struct trace *t,
 	return o->peak ? roof_parse(o->peak, roof, e) : roof_load(o->config, t, roof, e);
 }
 
-static int check_options(const struct bound_options *o, struct roof_rule *rule, struct err *e)
+static int bound_check_options(const struct bound_options *o, struct roof_rule *rule, struct err *e)
 {
 	if (o->peak && o->config)
 		return err_set(e, ERR_USAGE, "'--peak' and '--config' both say which peaks count: give one");
-	return number(o->margin, "margin", 1, 100, &rule->margin, e) < 0 ||
-	                       number(o->low, "low", 0, 100, &rule->low, e) < 0
+	return bound_number(o->margin, "margin", 1, 100, &rule->margin, e) < 0 ||
+	                       bound_number(o->low, "low", 0, 100, &rule->low, e) < 0
 	               ? -1
 	               : 0;
 }
 
 /* Which device's peaks count is known when the trace's are. */
-static int begin(struct reading *r, const struct trace *t, struct err *e)
+static int cmd_bound_begin(struct reading *r, const struct trace *t, struct err *e)
 {
 	struct bound_input *in = r->in;
 	struct roof roof;
@@ -57,7 +57,7 @@ static int add_piece(void *arg, const struct trace *piece, struct err *e)
 {
 	struct reading *r = arg;
 
-	return !r->build && begin(r, piece, e) < 0 ? -1 : bound_add(r->build, piece, e);
+	return !r->build && cmd_bound_begin(r, piece, e) < 0 ? -1 : bound_add(r->build, piece, e);
 }
 
 int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e)
@@ -66,9 +66,9 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 	int rc = -1;
 
 	memset(in, 0, sizeof *in);
-	if (check_options(o, &r.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
+	if (bound_check_options(o, &r.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
 	    cmd_measured((struct measured_from){ path, o->range, .each = add_piece, .each_arg = &r }, &in->t, e) == 0 &&
-	    (r.build || begin(&r, &in->t.trace, e) == 0))
+	    (r.build || cmd_bound_begin(&r, &in->t.trace, e) == 0))
 		rc = bound_end(r.build, &in->t.trace, e);
 	bound_free(r.build);
 	return rc;
@@ -78,7 +78,7 @@ int bound_input_whole(struct bound_input *in, const char *path, const struct bou
 {
 	memset(in, 0, sizeof *in);
 	in->b.rule = (struct roof_rule)ROOF_RULE;
-	if (check_options(o, &in->b.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
+	if (bound_check_options(o, &in->b.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
 	    cmd_measured((struct measured_from){ .path = path, .range = o->range }, &in->t, e) == 0)
 		return roof_of_options(o, &in->t.trace, &in->b.roof, e);
 	return -1;

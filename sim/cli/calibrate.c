@@ -22,7 +22,7 @@ struct options {
  */
 
 /* A value of a parameter; counts as they are written. */
-static void value(struct doc *d, const char *key, enum cfg_type t, uint64_t v)
+static void calibrate_value(struct doc *d, const char *key, enum cfg_type t, uint64_t v)
 {
 	struct str s = STR_INIT;
 
@@ -39,15 +39,15 @@ struct found {
 	const struct cfg *c;
 };
 
-static void measured(struct doc *d, const void *of, size_t i)
+static void calibrate_measured(struct doc *d, const void *of, size_t i)
 {
 	const struct found *x = of;
 	const struct fit_measured *m = &x->p->measured[i];
 	const struct cfg_row r = cfg_at(x->c, m->row);
 
 	doc_text(d, "parameter", r.key);
-	value(d, "value", r.field->type, m->value);
-	value(d, "before", r.field->type, m->given);
+	calibrate_value(d, "value", r.field->type, m->value);
+	calibrate_value(d, "before", r.field->type, m->given);
 	doc_text(d, "how", "measured");
 	doc_text(d, "folds_low", NULL);
 	doc_text(d, "folds_high", NULL);
@@ -63,11 +63,11 @@ static void fitted(struct doc *d, const void *of, size_t i)
 	const enum cfg_type type = !f || f->of_kernel ? CFG_T_U32 : cfg_at(x->c, f->row).field->type;
 
 	doc_text(d, "parameter", f->name);
-	value(d, "value", type, f ? f->value : 0);
-	value(d, "before", type, f ? f->given : 0);
+	calibrate_value(d, "value", type, f ? f->value : 0);
+	calibrate_value(d, "before", type, f ? f->given : 0);
 	doc_text(d, "how", f->of_kernel ? "fitted, template" : "fitted");
-	value(d, "folds_low", type, f ? f->low : 0);
-	value(d, "folds_high", type, f ? f->high : 0);
+	calibrate_value(d, "folds_low", type, f ? f->low : 0);
+	calibrate_value(d, "folds_high", type, f ? f->high : 0);
 	doc_count(d, "samples", f->samples);
 	doc_real(d, "sensitivity", 2, f->sensitivity);
 	doc_text(d, "from", f->reason);
@@ -81,7 +81,7 @@ void calibrate_parameters(struct doc *d, const struct fit_plan *p, const struct 
 	               "parameters (sensitivity: points of mean error of the samples it is searched"
 	               " with, when it is 10 % off)");
 	for (size_t i = 0; i < p->n_measured; i++)
-		doc_row(d, measured, &x, i);
+		doc_row(d, calibrate_measured, &x, i);
 	for (size_t i = 0; i < p->n_fit; i++)
 		doc_row(d, fitted, &x, i);
 	doc_table_close(d, fitted, &x);

@@ -13,7 +13,7 @@ struct cost {
 	const char *how;
 };
 
-static void value(struct doc *d, const char *key, enum cfg_type t, bool known, uint64_t v)
+static void calibrate_energy_value(struct doc *d, const char *key, enum cfg_type t, bool known, uint64_t v)
 {
 	struct str s = STR_INIT;
 
@@ -32,11 +32,11 @@ static void cost(struct doc *d, const void *of, size_t i)
 
 	(void)i;
 	doc_text(d, "parameter", r.key);
-	value(d, "value", type, true, x->value);
-	value(d, "before", type, true, x->given);
+	calibrate_energy_value(d, "value", type, true, x->value);
+	calibrate_energy_value(d, "before", type, true, x->given);
 	doc_text(d, "how", k->how);
-	value(d, "folds_low", type, folds, x->low);
-	value(d, "folds_high", type, folds, x->high);
+	calibrate_energy_value(d, "folds_low", type, folds, x->low);
+	calibrate_energy_value(d, "folds_high", type, folds, x->high);
 	doc_count(d, "cases", x->cases);
 	doc_text(d, "of", r.field->help);
 }

@@ -45,7 +45,7 @@ static void keep_kind(const char *kind, struct cases *s)
 			s->v[i].measured_ns = 0;
 }
 
-static int read_table(struct fitting *f, const char *path, enum run_start start, struct err *e)
+static int calibrate_rows_read_table(struct fitting *f, const char *path, enum run_start start, struct err *e)
 {
 	struct table *t = &f->tables[f->n];
 
@@ -67,7 +67,7 @@ static int read_table(struct fitting *f, const char *path, enum run_start start,
 	return 0;
 }
 
-static int read_all(struct fitting *f, struct err *e)
+static int calibrate_rows_read_all(struct fitting *f, struct err *e)
 {
 	const struct opt_list *lists[] = { f->o->tables, f->o->resident };
 	const size_t n = (size_t)(lists[0]->n + lists[1]->n);
@@ -79,7 +79,7 @@ static int read_all(struct fitting *f, struct err *e)
 		return -1;
 	for (int k = 0; k < 2; k++)
 		for (int i = 0; i < lists[k]->n; i++)
-			if (read_table(f, lists[k]->v[i], k ? RUN_RESIDENT : RUN_COLD, e) < 0)
+			if (calibrate_rows_read_table(f, lists[k]->v[i], k ? RUN_RESIDENT : RUN_COLD, e) < 0)
 				return -1;
 	return 0;
 }
@@ -219,7 +219,7 @@ int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, st
 	struct fit_plan *p = NULL;
 	int rc = -1;
 
-	if (read_all(&x, e) == 0 && (p = fit_plan_load(o->plan, conf, NULL, e)) && fit(&x, p, d, e) == 0)
+	if (calibrate_rows_read_all(&x, e) == 0 && (p = fit_plan_load(o->plan, conf, NULL, e)) && fit(&x, p, d, e) == 0)
 		rc = write_config(&x, p, e);
 	if (rc == 0 && o->check)
 		rc = calibrate_changed(p, e);

@@ -79,7 +79,7 @@ static int add_kinds(const struct comparison *c, struct kind *kinds, int max)
 	return n;
 }
 
-static int by_time(const void *x, const void *y)
+static int compare_by_time(const void *x, const void *y)
 {
 	const struct kind *a = x, *b = y;
 
@@ -89,7 +89,7 @@ static int by_time(const void *x, const void *y)
 }
 
 /* Of all columns; and how many times the first is of the others. */
-static void times(struct doc *d, const struct comparison *c, const uint64_t *ps)
+static void compare_times(struct doc *d, const struct comparison *c, const uint64_t *ps)
 {
 	for (int k = 0; k < c->n; k++)
 		doc_ps(d, c->cols[k].title, 3, ps[k]);
@@ -115,7 +115,7 @@ static void kind(struct doc *d, const void *of, size_t i)
 	doc_text(d, "kind", k->name);
 	doc_count(d, "ops", k->ops);
 	if (d->format != OUT_JSON) {
-		times(d, x->c, k->ps);
+		compare_times(d, x->c, k->ps);
 		return;
 	}
 	doc_open(d, "us", '[');
@@ -130,7 +130,7 @@ static void write_kinds(struct doc *d, const struct comparison *c)
 	struct kind *all;
 
 	x.n = add_kinds(c, x.v, OP_KINDS);
-	qsort(x.v, (size_t)x.n, sizeof *x.v, by_time);
+	qsort(x.v, (size_t)x.n, sizeof *x.v, compare_by_time);
 	all = &x.v[x.n];
 	*all = (struct kind){ .name = "all", .ops = c->cols[0].workload->n_ops };
 	for (int k = 0; k < c->n; k++)
@@ -236,7 +236,7 @@ struct showing {
 };
 
 /* For people what a run is called, and the figures one looks for first. */
-static void run(struct doc *d, const void *of, size_t i)
+static void compare_run(struct doc *d, const void *of, size_t i)
 {
 	const struct showing *s = of;
 	const struct res_run *r = d->heads ? NULL : &s->runs[i]->run;
@@ -309,7 +309,7 @@ static void column(struct doc *d, const void *of, size_t i)
 	doc_ps(d, "total_us", 3, c->total_ps);
 }
 
-static int write_json(struct doc *d, const struct comparison *c, struct err *e)
+static int compare_write_json(struct doc *d, const struct comparison *c, struct err *e)
 {
 	int rc = 0;
 
@@ -327,11 +327,11 @@ static int write_json(struct doc *d, const struct comparison *c, struct err *e)
 static int write_all(struct doc *d, const struct comparison *c, const struct showing *s, uint64_t top, struct err *e)
 {
 	if (d->format == OUT_JSON)
-		return write_json(d, c, e);
+		return compare_write_json(d, c, e);
 	if (d->format == OUT_CSV && c->lined_up)
 		return write_ops(d, c, top, e);
 	if (d->format == OUT_TABLE) {
-		doc_table(d, NULL, NULL, s->n, run, s);
+		doc_table(d, NULL, NULL, s->n, compare_run, s);
 		doc_say(d, "\n");
 		if (s->n > 1 && write_keys(d, s, e) < 0)
 			return -1;
@@ -359,8 +359,8 @@ static uint64_t measured_ps(const struct res_stored *run)
 }
 
 /* The measured times of the run's workload as the trace has them now. */
-static int measure(const struct options *o, const struct res_stored *run, struct arena *a, struct res_workload *w,
-                   struct err *e)
+static int compare_measure(const struct options *o, const struct res_stored *run, struct arena *a,
+                           struct res_workload *w, struct err *e)
 {
 	struct workload_spec asked = o->workload;
 	struct workload x = { .model = NULL };
@@ -422,7 +422,7 @@ static int read_ids(const struct opt_list *args, bool points, int64_t *ids, stru
 	return 0;
 }
 
-static int list(struct resdb *db, struct arena *a, struct doc *d, struct err *e)
+static int compare_list(struct resdb *db, struct arena *a, struct doc *d, struct err *e)
 {
 	struct res_stored *all;
 	const struct res_stored **runs;
@@ -441,7 +441,7 @@ static int list(struct resdb *db, struct arena *a, struct doc *d, struct err *e)
 	if (run_label_runs(runs, n, a, names, e) < 0)
 		return -1;
 	shown = (struct showing){ runs, names, n, a };
-	doc_table(d, NULL, NULL, n, run, &shown);
+	doc_table(d, NULL, NULL, n, compare_run, &shown);
 	return 0;
 }
 
@@ -470,7 +470,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 	}
 	if (args->n == 1) {
 		measured = runs[0].workload;
-		if (o->workload.trace && measure(o, &runs[0], a, &measured, e) < 0)
+		if (o->workload.trace && compare_measure(o, &runs[0], a, &measured, e) < 0)
 			return -1;
 		c.cols[c.n++] = (struct column){ "measured", NULL, NULL, &measured, measured_ps(&runs[0]) };
 	}
@@ -481,7 +481,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 	return write_all(out, &c, &(struct showing){ shown, names, (size_t)args->n, a }, o->top, e);
 }
 
-static int show(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+static int compare_show(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	const struct options *o = options;
 	struct resdb *db = NULL;
@@ -501,7 +501,7 @@ static int show(void *options, const struct opt_list *args, struct doc *d, struc
 	if (!(a = arena_new(RUNS_MEMORY)))
 		err_nomem(e, "for the runs");
 	else
-		rc = args->n ? compare(o, args, db, a, d, e) : list(db, a, d, e);
+		rc = args->n ? compare(o, args, db, a, d, e) : compare_list(db, a, d, e);
 	arena_free(a);
 	res_free(db);
 	return rc;
@@ -537,5 +537,5 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 		-1
 	};
 
-	return cmd_do(&cmd, &o.format, show, &o, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, compare_show, &o, argc, argv, out, e);
 }

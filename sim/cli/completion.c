@@ -98,7 +98,7 @@ struct words {
 };
 
 /* bash breaks words at '=', and hands on a quote that is not closed yet. */
-static int join(const struct opt_list *args, struct words *w, struct err *e)
+static int completion_join(const struct opt_list *args, struct words *w, struct err *e)
 {
 	bool glue = false;
 
@@ -149,7 +149,7 @@ static bool ends(const char *text, size_t n, const char *with)
 	return n >= m && memcmp(text + n - m, with, m) == 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int completion_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -163,7 +163,8 @@ static void dram_kinds(const char *before, const char *typed, struct str *out)
 	int n;
 
 	candidate(before, "fixed", "", typed, "a rate and a latency, nothing else", out);
-	if (path_data("configs/dram", dir, sizeof dir, &none) < 0 || (n = scandir(dir, &files, NULL, by_name)) < 0)
+	if (path_data("configs/dram", dir, sizeof dir, &none) < 0 ||
+	    (n = scandir(dir, &files, NULL, completion_by_name)) < 0)
 		return;
 	for (int i = 0; i < n; i++) {
 		const size_t len = strlen(files[i]->d_name);
@@ -303,7 +304,7 @@ static int of_kind(const struct words *w, const char *line, struct str *out, str
 	return rc;
 }
 
-static int ask(const struct cmd *c, const struct words *w, int from, struct str *out, struct err *e)
+static int completion_ask(const struct cmd *c, const struct words *w, int from, struct str *out, struct err *e)
 {
 	char asked[] = CMD_ASK_COMPLETE, **argv = calloc((size_t)w->n + 2, sizeof *argv);
 	struct str text = STR_INIT;
@@ -339,7 +340,7 @@ static int query(const struct cmd *table, const struct words *w, struct str *out
 		if (!c->name)
 			return 0;
 		if (!(table = c->sub))
-			return strcmp(w->v[0], "help") == 0 ? 0 : ask(c, w, i + 1, out, e);
+			return strcmp(w->v[0], "help") == 0 ? 0 : completion_ask(c, w, i + 1, out, e);
 	}
 	for (c = table; c && c->name; c++)
 		candidate("", c->name, "", w->v[i], c->help, out);
@@ -369,7 +370,7 @@ static int completion(const struct cmd *all, const struct opt_list *args, struct
 	if (strcmp(args->v[0], "query") != 0)
 		return err_set(e, ERR_USAGE, "no completion for '%s': there is bash, zsh and fish",
 		               args->n > 1 ? args->v[1] : args->v[0]);
-	if ((rc = join(args, &w, e)) == 0)
+	if ((rc = completion_join(args, &w, e)) == 0)
 		rc = query(all, &w, out, e);
 	words_free(&w);
 	return rc;

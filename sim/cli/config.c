@@ -30,7 +30,7 @@ void config_text(struct doc *d, const char *key, const struct cfg *c, size_t i, 
 /* --- show -------------------------------------------------------------------------------------------------- */
 
 /* The unit of a value as it is written: what follows its number. */
-static const char *unit_of(const char *value)
+static const char *config_unit_of(const char *value)
 {
 	const char *space = strchr(value, ' ');
 
@@ -52,14 +52,14 @@ static void shown(struct doc *d, const void *of, size_t i)
 	cfg_value(c, i, &value);
 	doc_text(d, "key", r.key);
 	doc_text(d, "value", str_c(&value));
-	doc_text(d, "unit", has_unit(r.field->type) ? unit_of(str_c(&value)) : "");
+	doc_text(d, "unit", has_unit(r.field->type) ? config_unit_of(str_c(&value)) : "");
 	doc_text(d, "given", r.given ? "yes" : "no");
 	doc_text(d, "source", r.source);
 	d->to->failed |= value.failed;
 	str_free(&value);
 }
 
-static int show(const char *path, const struct opt_list *sets, enum out_format f, struct str *out, struct err *e)
+static int config_show(const char *path, const struct opt_list *sets, enum out_format f, struct str *out, struct err *e)
 {
 	struct machine_conf *c = machine_conf_load(path, sets->v, sets->n, e);
 	struct doc d;
@@ -102,7 +102,7 @@ int cmd_config_show(int argc, char **argv, struct str *out, struct err *e)
 	if (rc == 0 && format && strcmp(format, "yaml") != 0)
 		rc = cmd_format(format, &f, e);
 	if (rc == 0)
-		rc = show(args.v[0], &sets, f, out, e);
+		rc = config_show(args.v[0], &sets, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&sets);
 	return rc < 0 ? -1 : 0;

@@ -16,7 +16,7 @@ struct row {
 	double leak;
 };
 
-static void row(struct doc *d, const void *of, size_t i)
+static void config_area_row(struct doc *d, const void *of, size_t i)
 {
 	const struct row *r = of;
 	const uint64_t all = area_of(r->x);
@@ -48,16 +48,16 @@ static void put_machine(struct doc *d, const struct machine_cfg *c, const struct
 		area_add(&sum, r.x);
 		all += r.leak;
 		if (area_of(r.x))
-			doc_row(d, row, &r, 0);
+			doc_row(d, config_area_row, &r, 0);
 	}
 	r.block = "die";
 	r.what = c->die.node;
 	r.x = &sum;
 	r.leak = all;
-	doc_row(d, row, &r, 0);
+	doc_row(d, config_area_row, &r, 0);
 }
 
-static int put(const char *path, const struct machine_conf *c, struct doc *d, struct err *e)
+static int config_area_put(const char *path, const struct machine_conf *c, struct doc *d, struct err *e)
 {
 	struct tech *tech;
 	struct area a;
@@ -84,7 +84,7 @@ int cmd_config_area(int argc, char **argv, struct str *out, struct err *e)
 		"npusim config area configs/npu/dsocr.yaml\n"
 		"npusim config area dsocr --set die.node=n7 --set 'l2.size=64 MiB'\n"
 		"npusim config area configs/gpu/h200.yaml configs/npu/tpu-v4.yaml --format csv\n",
-		put
+		config_area_put
 	};
 
 	return config_rows(&rows, argc, argv, out, e);

@@ -38,7 +38,7 @@ struct row {
 	struct str *below;
 };
 
-static void row(struct doc *d, const void *of, size_t i)
+static void config_check_row(struct doc *d, const void *of, size_t i)
 {
 	const struct row *r = of;
 	char hash[17];
@@ -95,13 +95,13 @@ static int check_one(const char *path, struct check *o, struct doc *d, struct er
 	if (rc == 0 && o->sources)
 		rc = check_sources(c, path, e);
 	if (rc == 0)
-		doc_row(d, row, &(struct row){ path, c, &o->below }, 0);
+		doc_row(d, config_check_row, &(struct row){ path, c, &o->below }, 0);
 	machine_conf_free(c);
 	return rc;
 }
 
 /* Files are checked one by one: what is wrong with an early one must not hide what is wrong with a later one. */
-static int check(void *options, const struct opt_list *files, struct doc *d, struct err *e)
+static int do_config_check(void *options, const struct opt_list *files, struct doc *d, struct err *e)
 {
 	struct check *o = options;
 	int failed = 0;
@@ -153,5 +153,5 @@ int cmd_config_check(int argc, char **argv, struct str *out, struct err *e)
 		-1
 	};
 
-	return cmd_do(&cmd, &o.format, check, &o, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, do_config_check, &o, argc, argv, out, e);
 }

@@ -255,7 +255,7 @@ static void explain_keys(const struct explain *x, struct doc *d)
 	}
 }
 
-static int explain(void *options, const struct opt_list *keys, struct doc *d, struct err *e)
+static int do_config_explain(void *options, const struct opt_list *keys, struct doc *d, struct err *e)
 {
 	struct explain *x = options;
 	struct machine_cfg defaults;
@@ -304,5 +304,5 @@ int cmd_config_explain(int argc, char **argv, struct str *out, struct err *e)
 		-1
 	};
 
-	return cmd_do(&cmd, &x.format, explain, &x, argc, argv, out, e);
+	return cmd_do(&cmd, &x.format, do_config_explain, &x, argc, argv, out, e);
 }

@@ -66,7 +66,7 @@ struct row {
 	double read; /* bytes a second of a stream */
 };
 
-static void row(struct doc *d, const void *x, size_t i)
+static void config_peaks_row(struct doc *d, const void *x, size_t i)
 {
 	const struct row *r = x;
 	const struct machine_cfg *c = &r->c->cfg;
@@ -100,7 +100,7 @@ static void of_gpu(const struct machine_conf *c, const struct cost *of, struct d
 		struct peak p = { operands[i], i == ROOF_FP32 ? "cores" : "tensor cores", r.flops[i], "" };
 
 		snprintf(p.key, sizeof p.key, "gpu.flop_%s", roof_pipe_name((enum roof_pipe)i));
-		doc_row(d, row, &(struct row){ c, &p, of, r.effective }, 0);
+		doc_row(d, config_peaks_row, &(struct row){ c, &p, of, r.effective }, 0);
 	}
 }
 
@@ -165,11 +165,11 @@ static void of_npu(const struct machine_conf *c, const struct cost *of, struct d
 	for (size_t i = 0; i < COUNT(pairs); i++) {
 		const struct peak p = fastest(c, pairs[i].weight, pairs[i].with, pairs[i].operands);
 
-		doc_row(d, row, &(struct row){ c, &p, of, (double)dram_peak(&c->cfg.mem.dram) }, 0);
+		doc_row(d, config_peaks_row, &(struct row){ c, &p, of, (double)dram_peak(&c->cfg.mem.dram) }, 0);
 	}
 }
 
-static int put(const char *path, const struct machine_conf *c, struct doc *d, struct err *e)
+static int config_peaks_put(const char *path, const struct machine_conf *c, struct doc *d, struct err *e)
 {
 	struct cost of;
 
@@ -195,7 +195,7 @@ int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 		" them as they are.",
 		"npusim config peaks configs/gpu/gb200.yaml configs/gpu/rtx5090.yaml\n"
 		"npusim config peaks configs/npu/dsocr.yaml --set matrix.rate_4bit=8 --format csv\n",
-		put
+		config_peaks_put
 	};
 
 	return config_rows(&rows, argc, argv, out, e);

@@ -39,7 +39,7 @@ static void point(struct doc *d, const void *of, size_t i)
 	str_free(&v);
 }
 
-static void rows(struct doc *d, const struct cfg *c, const char *prefix)
+static void config_tech_rows(struct doc *d, const struct cfg *c, const char *prefix)
 {
 	const struct section x = { c, prefix };
 
@@ -55,12 +55,12 @@ static int tech(void *o, const struct opt_list *args, struct doc *d, struct err 
 	if (!x)
 		return -1;
 	doc_table_open(d, NULL, NULL);
-	rows(d, x->node, "");
+	config_tech_rows(d, x->node, "");
 	for (size_t i = 0; i < x->n_points; i++)
 		doc_row(d, point, x, i);
-	rows(d, x->drams, "dram.");
-	rows(d, x->links, "link.");
-	rows(d, x->dies, "die.");
+	config_tech_rows(d, x->drams, "dram.");
+	config_tech_rows(d, x->links, "link.");
+	config_tech_rows(d, x->dies, "die.");
 	doc_table_close(d, NULL, NULL);
 	tech_free(x);
 	return 0;

@@ -92,7 +92,7 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 	return 0;
 }
 
-static int read_table(struct gpu_inputs *in, const struct gpu_options *o, const char *path, struct err *e)
+static int gpu_read_table(struct gpu_inputs *in, const struct gpu_options *o, const char *path, struct err *e)
 {
 	const struct tables_device device = { &in->conf->cfg, in->kernels };
 	struct input *f = input_open(path, e);
@@ -133,7 +133,7 @@ int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct e
 		if (read_one(in, o->traces.v[i], e) < 0)
 			return -1;
 	for (int i = 0; i < o->tables.n; i++)
-		if (read_table(in, o, o->tables.v[i], e) < 0)
+		if (gpu_read_table(in, o, o->tables.v[i], e) < 0)
 			return -1;
 	return 0;
 }

@@ -72,7 +72,7 @@ static int by_error(const void *a, const void *b)
 	                         error_of(*(const struct energy_case *const *)b));
 }
 
-static const struct energy_case **kept(const struct gpu_energies *x, const char *split, size_t *n)
+static const struct energy_case **gpu_energy_kept(const struct gpu_energies *x, const char *split, size_t *n)
 {
 	const struct energy_case **v;
 	size_t most = 1;
@@ -123,7 +123,7 @@ static int cases_doc(struct doc *d, const struct gpu_energies *x, const char *sp
 {
 	const bool people = d->format == OUT_TABLE;
 	size_t n;
-	const struct energy_case **v = kept(x, split, &n);
+	const struct energy_case **v = gpu_energy_kept(x, split, &n);
 
 	if (!v)
 		return err_set(e, ERR_NOMEM, "out of memory for cases");

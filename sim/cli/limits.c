@@ -66,8 +66,8 @@ static struct res_limit judged(const struct limits_question *q, const struct lim
 }
 
 /* The design itself as a run, as `npusim run` would store it, with what was found about it. */
-static int store(struct resdb *db, const struct limits_question *q, const struct workload *w,
-                 const struct limits_result *x, struct err *e)
+static int limits_store(struct resdb *db, const struct limits_question *q, const struct workload *w,
+                        const struct limits_result *x, struct err *e)
 {
 	struct res_limit *rows = arena_array(w->in.arena, x->n + 1, sizeof *rows);
 	const struct res_limits l = { q->step_ppm, x->n, rows };
@@ -105,8 +105,8 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	return rc;
 }
 
-static void show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
-                 enum out_format f, struct str *out)
+static void limits_show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
+                        enum out_format f, struct str *out)
 {
 	const struct workload_part part = workload_part(w);
 	struct str text = STR_INIT;
@@ -154,8 +154,8 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	q.arg = p = progress_new("limits", "runs", 0);
 	if (limits_run(&q, w.in.arena, &r, e) < 0)
 		goto out;
-	show(&q, &w, &r, f, out);
-	rc = db ? store(db, &q, &w, &r, e) : 0;
+	limits_show(&q, &w, &r, f, out);
+	rc = db ? limits_store(db, &q, &w, &r, e) : 0;
 out:
 	progress_free(p);
 	rc = res_close(db, rc, e);
@@ -163,7 +163,7 @@ out:
 	return rc;
 }
 
-static int check_options(struct options *o, enum out_format *f, struct err *e)
+static int limits_check_options(struct options *o, enum out_format *f, struct err *e)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -236,7 +236,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
+	if (rc == 0 && (rc = limits_check_options(&o, &f, e)) == 0)
 		rc = limits(&o, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);

@@ -60,7 +60,7 @@ static int parameters(enum machine_kind kind, struct str *out, struct err *e)
 	return 0;
 }
 
-static void head(struct str *out)
+static void man_head(struct str *out)
 {
 	str_addf(out,
 	         ".\\\" made by 'npusim man' from its tables\n"
@@ -114,9 +114,9 @@ static void foot(struct str *out)
 	        ".BR sqlite3 (1),\n.BR gnuplot (1)\n");
 }
 
-static int print(const struct cmd *all, struct str *out, struct err *e)
+static int man_print(const struct cmd *all, struct str *out, struct err *e)
 {
-	head(out);
+	man_head(out);
 	if (commands(all, out, e) < 0)
 		return -1;
 	str_add(out, ".SH PARAMETERS OF A MACHINE\n"
@@ -155,7 +155,7 @@ int cmd_man(const struct cmd *all, int argc, char **argv, struct str *out, struc
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0)
-		rc = print(all, out, e);
+		rc = man_print(all, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

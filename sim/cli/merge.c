@@ -12,7 +12,7 @@ struct row {
 	struct res_merged m;
 };
 
-static void row(struct doc *d, const void *of, size_t i)
+static void merge_row(struct doc *d, const void *of, size_t i)
 {
 	const struct row *r = of;
 
@@ -34,7 +34,7 @@ static int merge_one(struct resdb *into, const char *path, bool mixed, struct do
 	res_free(from);
 	if (rc < 0)
 		return err_add(e, "merging '%s'", path);
-	doc_row(d, row, &r, 0);
+	doc_row(d, merge_row, &r, 0);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static int merge(void *options, const struct opt_list *args, struct doc *d, stru
 	doc_table_open(d, NULL, NULL);
 	for (int i = 1; rc == 0 && i < args->n; i++)
 		rc = merge_one(into, args->v[i], o->mixed, d, e);
-	doc_table_close(d, row, NULL);
+	doc_table_close(d, merge_row, NULL);
 	if (rc < 0)
 		str_clear(d->to);
 	return res_close(into, rc, e);

@@ -5,7 +5,7 @@
 #include "sim/accuracy/blocks.h"
 #include "sim/cli/ops_table.h"
 
-static int read_table(struct ops_rows *t, const char *path, bool twin, struct err *e)
+static int ops_rows_read_table(struct ops_rows *t, const char *path, bool twin, struct err *e)
 {
 	struct workload *w = &t->read[t->n++];
 	const struct op_stream *s = &w->stream;
@@ -43,13 +43,13 @@ static int read_one(struct ops_rows *t, const char *path, bool twin, size_t *mos
 {
 	const int block = measured_is_database(path) ? 0 : blocks_file(path, e);
 
-	if (block < 0 || (block ? read_blocks(t, path, e) : read_table(t, path, twin, e)) < 0)
+	if (block < 0 || (block ? read_blocks(t, path, e) : ops_rows_read_table(t, path, twin, e)) < 0)
 		return -1;
 	*most += block ? t->blocks[t->n_blocks - 1].n : t->read[t->n - 1].stream.n_ops;
 	return 0;
 }
 
-static int read_all(struct ops_rows *t, const struct gpu_options *g, bool twin, struct err *e)
+static int ops_rows_read_all(struct ops_rows *t, const struct gpu_options *g, bool twin, struct err *e)
 {
 	size_t most = 0;
 
@@ -70,7 +70,7 @@ int ops_rows_run(struct ops_rows *t, const struct gpu_options *g, const struct o
 {
 	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = RUN_SEED };
 
-	if (read_all(t, g, o->twin, e) < 0)
+	if (ops_rows_read_all(t, g, o->twin, e) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
 		if (rows_add(&t->rows, &t->read[i].stream, t->conf, &how, o->split, t->arena, e) < 0)

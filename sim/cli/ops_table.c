@@ -97,7 +97,7 @@ static double per_byte(const struct work *w)
 }
 
 /* Of the row's cells: -1 where it says none. */
-static double measured(const struct trace_launch *l, enum listed_column c)
+static double ops_table_measured(const struct trace_launch *l, enum listed_column c)
 {
 	struct listed x;
 
@@ -114,8 +114,10 @@ struct listing {
 static void measured_members(struct doc *d, const struct op *o, const struct trace_launch *l)
 {
 	doc_real_if(d, "measured_us", 3, o->measured_ns > 0, (double)o->measured_ns / 1e3);
-	doc_real_if(d, "measured_uj", 3, measured(l, LISTED_MEASURED_UJ) > 0, measured(l, LISTED_MEASURED_UJ));
-	doc_real_if(d, "measured_mhz", 1, measured(l, LISTED_MEASURED_MHZ) > 0, measured(l, LISTED_MEASURED_MHZ));
+	doc_real_if(d, "measured_uj", 3, ops_table_measured(l, LISTED_MEASURED_UJ) > 0,
+	            ops_table_measured(l, LISTED_MEASURED_UJ));
+	doc_real_if(d, "measured_mhz", 1, ops_table_measured(l, LISTED_MEASURED_MHZ) > 0,
+	            ops_table_measured(l, LISTED_MEASURED_MHZ));
 }
 
 static void listed_row(struct doc *d, const void *of, size_t i)

@@ -74,7 +74,7 @@ static void bar(struct plot *p, int series, int category, uint64_t ps, uint64_t 
 	plot_bar(p, series, category, cmd_ps_us(ps), note);
 }
 
-static struct plot *chart(const struct res_stored *runs, const char *const *names, int n_runs)
+static struct plot *plot_breakdown_chart(const struct res_stored *runs, const char *const *names, int n_runs)
 {
 	struct kind kinds[OP_KINDS], rest = { .name = "the rest" };
 	const bool measured = runs[0].workload.measured_ns > 0;
@@ -179,7 +179,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 			rc = err_nomem(e, "for the runs");
 		else if ((rc = read_runs(&o, &args, a, runs, e)) == 0 &&
 		         (rc = name_them(runs, args.n, a, names, e)) == 0)
-			rc = picture_put(&o.plot, chart(runs, names, args.n), out, e);
+			rc = picture_put(&o.plot, plot_breakdown_chart(runs, names, args.n), out, e);
 	}
 	arena_free(a);
 	opt_list_free(&args);

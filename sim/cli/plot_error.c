@@ -19,7 +19,7 @@ struct options {
 	struct picture_to plot;
 };
 
-static bool kept(const struct sample *x, const char *split)
+static bool plot_error_kept(const struct sample *x, const char *split)
 {
 	if (!x->measured_ns || !x->time.total)
 		return false;
@@ -41,7 +41,7 @@ static void points(struct plot *p, const struct cases *sets, size_t n_sets, cons
 
 			while (c < n && strcmp(classes[c], x->cls) != 0)
 				c++;
-			if (kept(x, split))
+			if (plot_error_kept(x, split))
 				plot_xy(p, series[c], cmd_us((int64_t)x->measured_ns), cmd_ps_us(x->time.total));
 		}
 }
@@ -69,15 +69,15 @@ static int commonest(const struct score *s, int n, const char **classes)
 
 static bool is_held_out(const struct sample *x)
 {
-	return kept(x, "held-out");
+	return plot_error_kept(x, "held-out");
 }
 
 static bool is_fitted(const struct sample *x)
 {
-	return kept(x, "fitted");
+	return plot_error_kept(x, "fitted");
 }
 
-static int run(const struct options *o, struct str *out, struct err *e)
+static int plot_error_run(const struct options *o, struct str *out, struct err *e)
 {
 	bool (*keep)(const struct sample *) = strcmp(o->split, "held-out") == 0 ? is_held_out
 	                                      : strcmp(o->split, "fitted") == 0 ? is_fitted
@@ -213,7 +213,7 @@ static int run_tables(const struct options *o, struct str *out, struct err *e)
 
 /* --- the command -------------------------------------------------------------------------------------------------- */
 
-static int draw(struct options *o, struct str *out, struct err *e)
+static int plot_error_draw(struct options *o, struct str *out, struct err *e)
 {
 	const int tables = ops_rows_asked(&o->gpu, e);
 
@@ -222,7 +222,7 @@ static int draw(struct options *o, struct str *out, struct err *e)
 	if (o->start || o->fidelity)
 		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops", o->start ? "start" : "fidelity");
 	o->split = o->split ? o->split : "held-out";
-	return run(o, out, e);
+	return plot_error_run(o, out, e);
 }
 
 int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
@@ -258,7 +258,7 @@ int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
 		    strcmp(o.split, "held-out") != 0)
 			rc = err_set(e, ERR_USAGE, "unknown split '%s': it is held-out, fitted or all", o.split);
 		else
-			rc = draw(&o, out, e);
+			rc = plot_error_draw(&o, out, e);
 	}
 	opt_list_free(&args);
 	gpu_options_free(&o.gpu);

@@ -163,8 +163,8 @@ static void name_worst(struct plot *p, const struct frame *f, const struct probe
 	}
 }
 
-static int draw(const struct options *o, const struct probe_forced *x, double *room, bool *named, struct str *out,
-                struct err *e)
+static int plot_fidelity_draw(const struct options *o, const struct probe_forced *x, double *room, bool *named,
+                              struct str *out, struct err *e)
 {
 	const size_t n = (size_t)o->number;
 	const struct apart all = apart_of(x, n, -1, room), brief = apart_of(x, n, 1, room),
@@ -201,7 +201,7 @@ static void on_progress(void *arg, size_t done)
 	progress_set(arg, done);
 }
 
-static int run(const struct options *o, struct str *out, struct err *e)
+static int plot_fidelity_run(const struct options *o, struct str *out, struct err *e)
 {
 	const size_t n = (size_t)o->number;
 	struct arena *a = arena_new(0);
@@ -216,7 +216,7 @@ static int run(const struct options *o, struct str *out, struct err *e)
 	if (rc == 0 && o->table)
 		rc = write_table(o->table, x, n, e);
 	if (rc == 0)
-		rc = draw(o, x, room, named, out, e);
+		rc = plot_fidelity_draw(o, x, room, named, out, e);
 	arena_free(a);
 	return rc;
 }
@@ -250,7 +250,7 @@ int cmd_plot_fidelity(int argc, char **argv, struct str *out, struct err *e)
 	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
 		rc = o.number > NUMBER_MOST
 		             ? err_set(e, ERR_USAGE, "at most %d mappings, for option '--number'", NUMBER_MOST)
-		             : run(&o, out, e);
+		             : plot_fidelity_run(&o, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

@@ -15,8 +15,8 @@ struct options {
 };
 
 /* `m`, what was measured, may be NULL. */
-static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_point *x, int n,
-                          const struct probe_curve *m)
+static struct plot *plot_latency_chart(const struct machine_cfg *c, const struct probe_mem_point *x, int n,
+                                       const struct probe_curve *m)
 {
 	char text[CFG_STR_MAX + 64];
 	struct plot *p;
@@ -42,7 +42,7 @@ static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_po
 	return p;
 }
 
-static int run(const struct options *o, const struct probe_mem_opts *want, struct str *out, struct err *e)
+static int plot_latency_run(const struct options *o, const struct probe_mem_opts *want, struct str *out, struct err *e)
 {
 	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct probe_mem_point points[PROBE_MEM_POINTS];
@@ -57,7 +57,7 @@ static int run(const struct options *o, const struct probe_mem_opts *want, struc
 		w.n_sets = m.n;
 	}
 	if ((n = probe_mem_latency(&c->cfg, &w, &r, points, e)) > 0)
-		rc = picture_put(&o->plot, chart(&c->cfg, points, n, o->beside ? &m : NULL), out, e);
+		rc = picture_put(&o->plot, plot_latency_chart(&c->cfg, points, n, o->beside ? &m : NULL), out, e);
 out:
 	machine_conf_free(c);
 	return rc;
@@ -103,7 +103,7 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 			e->kind = ERR_USAGE;
 			rc = err_add(e, "reading an option");
 		} else {
-			rc = run(&o, &want, out, e);
+			rc = plot_latency_run(&o, &want, out, e);
 		}
 	}
 	opt_list_free(&args);

@@ -125,7 +125,7 @@ static struct plot *tornado(struct study *t, const struct options *o, struct err
 
 typedef struct plot *chart_fn(struct study *t, const struct options *o, struct err *e);
 
-static int draw(const char *path, const struct options *o, chart_fn *chart, struct str *out, struct err *e)
+static int plot_study_draw(const char *path, const struct options *o, chart_fn *chart, struct str *out, struct err *e)
 {
 	const char *name = o->of;
 	const struct study_ask ask = { .sweep = (int64_t)o->sweep,
@@ -150,14 +150,14 @@ static int draw(const char *path, const struct options *o, chart_fn *chart, stru
 	return rc;
 }
 
-static int command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart, int argc, char **argv,
-                   struct str *out, struct err *e)
+static int plot_study_command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart, int argc, char **argv,
+                              struct str *out, struct err *e)
 {
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = picture_check(&o->plot, e)) == 0)
-		rc = draw(args.v[0], o, chart, out, e);
+		rc = plot_study_draw(args.v[0], o, chart, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o->less);
 	opt_list_free(&o->more);
@@ -195,7 +195,7 @@ int cmd_plot_pareto(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return command(&cmd, &o, front, argc, argv, out, e);
+	return plot_study_command(&cmd, &o, front, argc, argv, out, e);
 }
 
 int cmd_plot_tornado(int argc, char **argv, struct str *out, struct err *e)
@@ -220,5 +220,5 @@ int cmd_plot_tornado(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return command(&cmd, &o, tornado, argc, argv, out, e);
+	return plot_study_command(&cmd, &o, tornado, argc, argv, out, e);
 }

@@ -304,7 +304,7 @@ static int add_marks(struct drawing *d, struct plot *p, struct err *e)
 	return 0;
 }
 
-static struct plot *chart(struct drawing *d, struct err *e)
+static struct plot *plot_sweep_chart(struct drawing *d, struct err *e)
 {
 	const struct options *o = d->o;
 	char x[160], under[400], base[SWEEP_NAME_MAX], name[SWEEP_NAME_MAX];
@@ -334,7 +334,7 @@ static struct plot *chart(struct drawing *d, struct err *e)
 	return p;
 }
 
-static int draw(const struct options *o, const char *path, struct str *out, struct err *e)
+static int plot_sweep_draw(const struct options *o, const char *path, struct str *out, struct err *e)
 {
 	struct drawing d = { .o = o };
 	struct resdb *db = res_open(path, DB_READ, e);
@@ -349,7 +349,7 @@ static int draw(const struct options *o, const char *path, struct str *out, stru
 	if ((o->by && axis_named(&d, o->by, "--by", &d.by, e) < 0) || read_y(&d, e) < 0 || choose_points(&d, e) < 0 ||
 	    read_x(&d, e) < 0 || check_lines(&d, e) < 0 || evaluate(&d, e) < 0)
 		goto out;
-	if ((p = chart(&d, e)))
+	if ((p = plot_sweep_chart(&d, e)))
 		rc = picture_put(&o->plot, p, out, e);
 out:
 	sweep_view_free(&d.v);
@@ -401,7 +401,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		else if (o.marks.n > MARKS_MAX)
 			rc = err_set(e, ERR_USAGE, "more than %d marks", MARKS_MAX);
 		else
-			rc = draw(&o, args.v[0], out, e);
+			rc = plot_sweep_draw(&o, args.v[0], out, e);
 	}
 	opt_list_free(&args);
 	opt_list_free(&o.where);

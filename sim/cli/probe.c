@@ -345,7 +345,7 @@ static int tile_streams(const struct ask *a, enum out_format fmt, struct str *ou
 
 /* --- command ----------------------------------------------------------------------------------------------- */
 
-static int check_options(struct ask *a, const char *load, enum out_format *f, struct err *e)
+static int probe_check_options(struct ask *a, const char *load, enum out_format *f, struct err *e)
 {
 	char *end;
 	double v;
@@ -408,7 +408,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&a, load, &f, e)) == 0)
+	if (rc == 0 && (rc = probe_check_options(&a, load, &f, e)) == 0)
 		rc = a.reference ? reference(&a, f, out, e)
 		     : a.tiles   ? tile_streams(&a, f, out, e)
 		                 : one_stream(&a, f, out, e);

@@ -285,7 +285,7 @@ struct sink {
 	bool occupancy;
 };
 
-static int one(const char *path, const struct options *o, const struct sink *s, struct err *e)
+static int probe_kernel_one(const char *path, const struct options *o, const struct sink *s, struct err *e)
 {
 	struct asked a;
 	int rc = asked_load(&a, path, o, e);
@@ -309,7 +309,7 @@ static int all(const struct options *o, const struct sink *s, struct err *e)
 	int rc = tiled_list(&n, e);
 
 	for (size_t i = 0; rc == 0 && i < n.n; i++)
-		rc = one(n.path[i], o, s, e);
+		rc = probe_kernel_one(n.path[i], o, s, e);
 	tiled_list_free(&n);
 	return rc;
 }
@@ -323,7 +323,7 @@ static int named(const struct opt_list *args, const struct options *o, const str
 		return all(o, s, e);
 	for (int i = 0; rc == 0 && i < args->n; i++)
 		if ((rc = tiled_find(args->v[i], path, sizeof path, e)) == 0)
-			rc = one(path, o, s, e);
+			rc = probe_kernel_one(path, o, s, e);
 	return rc;
 }
 

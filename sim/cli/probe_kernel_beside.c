@@ -30,8 +30,8 @@ struct rows {
 	size_t n, cap;
 };
 
-static int add(struct rows *r, const char *name, double measured, double simulated, bool fitted, const char *bound,
-               struct err *e)
+static int probe_kernel_beside_add(struct rows *r, const char *name, double measured, double simulated, bool fitted,
+                                   const char *bound, struct err *e)
 {
 	if (r->n == r->cap) {
 		struct row *more = realloc(r->v, (2 * r->cap + 64) * sizeof *more);
@@ -165,8 +165,8 @@ static void sum_json(const struct rows *r, const char *machine, const char *file
 	str_addc(out, '\n');
 }
 
-static void print(const struct rows *r, const char *machine, const char *file, bool pairs, enum out_format f,
-                  struct str *out)
+static void probe_kernel_beside_print(const struct rows *r, const char *machine, const char *file, bool pairs,
+                                      enum out_format f, struct str *out)
 {
 	if (f == OUT_JSON) {
 		sum_json(r, machine, file, pairs, out);
@@ -182,7 +182,7 @@ static void print(const struct rows *r, const char *machine, const char *file, b
 /* --- our measurements of kernels that are described --------------------------------------------------------------- */
 
 /* "heads=8;len=512;...": the value of a key. */
-static bool value(const char *params, const char *key, char *out, size_t n)
+static bool probe_kernel_beside_value(const char *params, const char *key, char *out, size_t n)
 {
 	const size_t k = strlen(key);
 
@@ -218,7 +218,7 @@ static int describe(const char *params, struct str *text, struct err *e)
 	str_clear(text);
 	str_add(text, "kernel: row\n");
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (!value(params, words[i].in_row, v, sizeof v))
+		if (!probe_kernel_beside_value(params, words[i].in_row, v, sizeof v))
 			return err_set(e, ERR_IO, "the row has no '%s'", words[i].in_row);
 		if (strspn(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(v))
 			return err_set(e, ERR_IO, "'%s' is no value of '%s'", v, words[i].in_row);
@@ -228,9 +228,9 @@ static int describe(const char *params, struct str *text, struct err *e)
 		         strcmp(words[i].key, "shared") == 0 ? " B" : "");
 	}
 	/* Rows measured before there was that switch do not have it. */
-	if (value(params, "sum", v, sizeof v) && strcmp(v, "memory") == 0)
+	if (probe_kernel_beside_value(params, "sum", v, sizeof v) && strcmp(v, "memory") == 0)
 		str_add(text, "  in_memory: yes\n");
-	if (!value(params, "tile", v, sizeof v) || sscanf(v, "%60[0-9]x%60[0-9]", m, n) != 2)
+	if (!probe_kernel_beside_value(params, "tile", v, sizeof v) || sscanf(v, "%60[0-9]x%60[0-9]", m, n) != 2)
 		return err_set(e, ERR_IO, "the row has no 'tile=MxN'");
 	str_addf(text, "tile: {m: %s, n: %s}\n", m, n);
 	return text->failed ? err_nomem(e, "for a row") : 0;
@@ -261,7 +261,7 @@ static int one_row(const struct csv *c, const struct gpu *g, struct rows *r, str
 	           tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = add(r, params, us, cmd_ps_us(x.total), row_fitted(params), x.bound, e);
+		rc = probe_kernel_beside_add(r, params, us, cmd_ps_us(x.total), row_fitted(params), x.bound, e);
 	}
 	if (rc < 0)
 		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
@@ -357,8 +357,9 @@ static int pairs_of(const struct cases *c, const struct gpu *g, bool own, struct
 		kb = kernel_of(b);
 		ta = tiled_time(&ka, g, &a->mem);
 		tb = tiled_time(&kb, g, &b->mem);
-		if (add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
-		        (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED, tb.bound, e) < 0)
+		if (probe_kernel_beside_add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
+		                            (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED,
+		                            tb.bound, e) < 0)
 			return -1;
 	}
 	return r->n ? 0
@@ -412,7 +413,7 @@ int probe_kernel_table(struct input *in, const struct machine_conf *c, enum out_
 	const int rc = described(in, &g, &r, e);
 
 	if (rc == 0)
-		print(&r, c->cfg.name, input_name(in), false, f, out);
+		probe_kernel_beside_print(&r, c->cfg.name, input_name(in), false, f, out);
 	rows_done(&r);
 	return rc;
 }
@@ -430,7 +431,7 @@ int probe_kernel_beside(const char *config, const struct opt_list *sets, const c
 	} else if (in && is_rows(in)) {
 		rc = probe_kernel_table(in, c, f, out, e);
 	} else if (in && (rc = traced(config, sets, file, &r, e)) == 0) {
-		print(&r, c->cfg.name, file, true, f, out);
+		probe_kernel_beside_print(&r, c->cfg.name, file, true, f, out);
 	}
 	rows_done(&r);
 	input_free(in);

@@ -8,7 +8,7 @@ struct options {
 };
 
 /* A value below 0 has no meaning in that probe. */
-static void real(struct out_table *t, double v)
+static void probe_mem_real(struct out_table *t, double v)
 {
 	if (v < 0)
 		out_null(t);
@@ -38,11 +38,11 @@ static void table(const struct probe_mem_point *x, int n, enum out_format f, str
 		out_int(t, (int64_t)x[i].ws_bytes);
 		out_real(t, x[i].hit);
 		out_real(t, x[i].gbps);
-		real(t, x[i].efficiency);
+		probe_mem_real(t, x[i].efficiency);
 		out_real(t, x[i].mean_ns);
 		out_real(t, x[i].p99_ns);
-		real(t, x[i].hit_ns);
-		real(t, x[i].miss_ns);
+		probe_mem_real(t, x[i].hit_ns);
+		probe_mem_real(t, x[i].miss_ns);
 	}
 	out_table_write(t, f, out);
 	out_table_free(t);
@@ -107,8 +107,8 @@ static int run_beside(probe_beside_fn *beside, const struct options *o, const st
 	return rc;
 }
 
-static int run(const struct probe_cmd *p, const struct options *o, const struct probe_mem_opts *want, enum out_format f,
-               struct str *out, struct err *e)
+static int probe_mem_run(const struct probe_cmd *p, const struct options *o, const struct probe_mem_opts *want,
+                         enum out_format f, struct str *out, struct err *e)
 {
 	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct probe_mem_point points[PROBE_MEM_POINTS];
@@ -128,7 +128,7 @@ static int run(const struct probe_cmd *p, const struct options *o, const struct 
 	return n > 0 ? 0 : -1;
 }
 
-static int check_options(const struct options *o, struct probe_mem_opts *p, enum out_format *f, struct err *e)
+static int probe_mem_check_options(const struct options *o, struct probe_mem_opts *p, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
@@ -149,7 +149,7 @@ static int check_options(const struct options *o, struct probe_mem_opts *p, enum
 	return cmd_format(o->format, f, e);
 }
 
-static int command(const struct probe_cmd *p, int argc, char **argv, struct str *out, struct err *e)
+static int probe_mem_command(const struct probe_cmd *p, int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .seed = 1 };
 	const struct opt opts[] = {
@@ -173,8 +173,8 @@ static int command(const struct probe_cmd *p, int argc, char **argv, struct str 
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &want, &f, e)) == 0)
-		rc = o.beside ? run_beside(p->beside, &o, &want, f, out, e) : run(p, &o, &want, f, out, e);
+	if (rc == 0 && (rc = probe_mem_check_options(&o, &want, &f, e)) == 0)
+		rc = o.beside ? run_beside(p->beside, &o, &want, f, out, e) : probe_mem_run(p, &o, &want, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;
@@ -194,7 +194,7 @@ int cmd_probe_l2(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe l2 -c configs/npu/edge.yaml --set l2.policy=drrip --set 'l2.victim=1 MiB' --format csv\n",
 	};
 
-	return command(&probe, argc, argv, out, e);
+	return probe_mem_command(&probe, argc, argv, out, e);
 }
 
 int cmd_probe_latency(int argc, char **argv, struct str *out, struct err *e)
@@ -212,7 +212,7 @@ int cmd_probe_latency(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe latency -c configs/gpu/rtx5090.yaml --beside validate/data/latency/rtx5090.csv\n",
 	};
 
-	return command(&probe, argc, argv, out, e);
+	return probe_mem_command(&probe, argc, argv, out, e);
 }
 
 int cmd_probe_stream(int argc, char **argv, struct str *out, struct err *e)
@@ -231,5 +231,5 @@ int cmd_probe_stream(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe stream -c configs/gpu/h200.yaml --beside validate/data/stream.csv\n",
 	};
 
-	return command(&probe, argc, argv, out, e);
+	return probe_mem_command(&probe, argc, argv, out, e);
 }

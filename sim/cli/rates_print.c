@@ -149,7 +149,7 @@ static void reasons(const struct rates *r, struct str *out)
 	out_table_free(t);
 }
 
-static void print(const struct rates *r, uint64_t n, enum out_format f, struct str *out)
+static void do_rates_print(const struct rates *r, uint64_t n, enum out_format f, struct str *out)
 {
 	struct out_table *t;
 
@@ -231,7 +231,7 @@ int cmd_workload_rates(int argc, char **argv, struct str *out, struct err *e)
 		             : 0;
 		progress_free(w.line);
 		if (rc == 0)
-			print(&r, n, f, out);
+			do_rates_print(&r, n, f, out);
 		rates_free(&r);
 	}
 	opt_list_free(&args);

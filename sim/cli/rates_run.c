@@ -36,8 +36,8 @@ struct step {
 };
 
 /* A step of so many layers: 0 is all. */
-static int simulate(const struct rates *r, const struct rates_row *row, const struct machine_conf *conf,
-                    uint64_t layers, struct step *out, struct err *e)
+static int rates_run_simulate(const struct rates *r, const struct rates_row *row, const struct machine_conf *conf,
+                              uint64_t layers, struct step *out, struct err *e)
 {
 	const char *how_launched = rates_text(row->by, "launches");
 	const char *style = rates_text(row->by, "style");
@@ -100,11 +100,11 @@ static int by_layers(const struct rates *r, struct rates_row *row, const struct 
 	double each;
 
 	if (layers <= LAYERS_MOST) {
-		if (simulate(r, row, conf, 0, &many, e) < 0)
+		if (rates_run_simulate(r, row, conf, 0, &many, e) < 0)
 			return -1;
 		few = many;
-	} else if (simulate(r, row, conf, LAYERS_MOST / 3, &few, e) < 0 ||
-	           simulate(r, row, conf, LAYERS_MOST, &many, e) < 0) {
+	} else if (rates_run_simulate(r, row, conf, LAYERS_MOST / 3, &few, e) < 0 ||
+	           rates_run_simulate(r, row, conf, LAYERS_MOST, &many, e) < 0) {
 		return -1;
 	}
 	each = layers > LAYERS_MOST ? (double)(layers - LAYERS_MOST) / (LAYERS_MOST - LAYERS_MOST / 3) : 0;
@@ -151,7 +151,7 @@ static void run_or_copy(struct rates *r, size_t i)
 
 /* --- engines ----------------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
+static int rates_run_by_value(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -163,7 +163,7 @@ static double quantile(double *v, size_t n, double at)
 {
 	if (!n)
 		return 0;
-	qsort(v, n, sizeof *v, by_value);
+	qsort(v, n, sizeof *v, rates_run_by_value);
 	return v[(size_t)(at * (double)(n - 1) + 0.5)];
 }
 

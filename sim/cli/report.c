@@ -26,7 +26,7 @@ struct options {
 
 /* --- what is shown ----------------------------------------------------------------------------------------- */
 
-static int number(const char *text, const char *what, int64_t *out, struct err *e)
+static int report_number(const char *text, const char *what, int64_t *out, struct err *e)
 {
 	struct err inner = ERR_INIT;
 	uint64_t v = 0;
@@ -96,7 +96,7 @@ static int name_within(const struct page *p, struct chosen *c, struct err *e)
 	return 0;
 }
 
-static int choose(const struct page *p, const char *path, struct resdb *db, struct chosen *c, struct err *e)
+static int report_choose(const struct page *p, const char *path, struct resdb *db, struct chosen *c, struct err *e)
 {
 	const struct opt_list *asked = &p->o->runs;
 	struct res_stored *all;
@@ -117,7 +117,7 @@ static int choose(const struct page *p, const char *path, struct resdb *db, stru
 		size_t k = i;
 		int64_t id;
 
-		if (asked->n && number(asked->v[i], "run", &id, e) < 0)
+		if (asked->n && report_number(asked->v[i], "run", &id, e) < 0)
 			return -1;
 		for (k = asked->n ? 0 : i; asked->n && k < n && all[k].run.id != id;)
 			k++;
@@ -135,7 +135,7 @@ static int put_runs(struct page *p, const char *path, struct resdb *db, struct e
 
 	if (!p->o->runs.n && p->o->sweeps.n)
 		return 0;
-	rc = choose(p, path, db, &c, e);
+	rc = report_choose(p, path, db, &c, e);
 	for (size_t i = 0; rc == 0 && i < c.n; i++, p->shown++)
 		rc = put_run(&p->j, path, (const char *const[]){ c.names[i], c.within[i] }, db, c.v[i]->run.id, e);
 	return rc;
@@ -150,7 +150,7 @@ static int put_sweeps(struct page *p, const char *path, struct resdb *db, struct
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < o->sweeps.n; i++, p->shown++)
-		if ((rc = number(o->sweeps.v[i], "sweep", &id, e)) == 0)
+		if ((rc = report_number(o->sweeps.v[i], "sweep", &id, e)) == 0)
 			rc = report_sweep(&p->j, path, db, id, e);
 	if (o->runs.n || o->sweeps.n)
 		return rc;
@@ -291,7 +291,7 @@ static int report(const struct options *o, const struct opt_list *files, struct 
 
 /* --- options ----------------------------------------------------------------------------------------------- */
 
-static int check_options(const struct options *o, const struct opt_list *files, struct err *e)
+static int report_check_options(const struct options *o, const struct opt_list *files, struct err *e)
 {
 	if (!o->to)
 		return err_set(e, ERR_USAGE, "the page's file is missing: -o FILE.html");
@@ -337,7 +337,7 @@ int cmd_report(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &args, e)) == 0)
+	if (rc == 0 && (rc = report_check_options(&o, &args, e)) == 0)
 		rc = report(&o, &args, e);
 	opt_list_free(&args);
 	opt_list_free(&o.runs);

@@ -175,7 +175,7 @@ static void put_point(struct out_json *j, const struct report_sweep *r, const st
 }
 
 /* All of a small sweep; of a large one the front, and of the rest every so many-th. */
-static void choose(const struct report_sweep *r, const bool *front, bool *drawn)
+static void report_sweep_choose(const struct report_sweep *r, const bool *front, bool *drawn)
 {
 	size_t n_front = 0, seen = 0, step;
 
@@ -201,7 +201,7 @@ static int put_points(struct out_json *j, struct report_sweep *r, const bool *fr
 		return err_nomem(e, "for the report");
 	if (read_columns(r, m, &n, e) < 0)
 		return -1;
-	choose(r, front, drawn);
+	report_sweep_choose(r, front, drawn);
 	out_json_open(j, "columns", '[');
 	for (size_t i = 0; i < n; i++)
 		out_json_text(j, NULL, m[i].name);
@@ -325,7 +325,7 @@ static int put_effects(struct out_json *j, struct report_sweep *r, struct err *e
 
 /* --- the sweep --------------------------------------------------------------------------------------------- */
 
-static int put_head(struct out_json *j, const char *from, const struct study *t, struct err *e)
+static int report_sweep_put_head(struct out_json *j, const char *from, const struct study *t, struct err *e)
 {
 	const struct sweep_view *v = &t->v;
 	struct run_made made = { .launches = false };
@@ -421,7 +421,7 @@ int report_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t
 
 	if (rc == 0) {
 		out_json_open(j, NULL, '{');
-		if ((rc = put_head(j, from, &t, e)) == 0) {
+		if ((rc = report_sweep_put_head(j, from, &t, e)) == 0) {
 			put_asked(j, &t);
 			put_failures(j, &t.v);
 			rc = put_results(j, &t, e);

@@ -115,8 +115,8 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 	return rc;
 }
 
-static int simulate(const struct options *o, const struct run_opts *how, struct inputs *in, struct eval *x,
-                    uint64_t *host_ns, struct err *e)
+static int run_simulate(const struct options *o, const struct run_opts *how, struct inputs *in, struct eval *x,
+                        uint64_t *host_ns, struct err *e)
 {
 	const struct trace *t = &in->w.in.trace;
 	struct eval_job j = { in->machines, in->conf, &in->w, *how };
@@ -156,7 +156,8 @@ static int asked(const struct options *o, const struct run_opts *how, struct inp
 	return o->explain_map ? run_mapping(r, o->explain_map, in->w.in.arena, e) : 0;
 }
 
-static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
+static int do_run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out,
+                  struct err *e)
 {
 	struct err not_stored = ERR_INIT;
 	struct inputs in;
@@ -164,7 +165,8 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	uint64_t host_ns;
 	int rc = -1;
 
-	if (inputs_read(&in, o, e) < 0 || simulate(o, how, &in, &x, &host_ns, e) < 0 || asked(o, how, &in, &x, e) < 0)
+	if (inputs_read(&in, o, e) < 0 || run_simulate(o, how, &in, &x, &host_ns, e) < 0 ||
+	    asked(o, how, &in, &x, e) < 0)
 		goto out;
 	if (in.db) {
 		res_close(in.db, run_store(&x.report, in.db, host_ns, in.w.in.arena, &not_stored), &not_stored);
@@ -191,7 +193,7 @@ static int check_given(const struct options *o, struct err *e)
 	               : 0;
 }
 
-static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
+static int run_check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
@@ -288,8 +290,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &how, &f, e)) == 0)
-		rc = run(&o, &how, f, out, e);
+	if (rc == 0 && (rc = run_check_options(&o, &how, &f, e)) == 0)
+		rc = do_run(&o, &how, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;

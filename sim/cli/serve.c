@@ -348,8 +348,8 @@ static int check_list(const struct serve_opts *o, struct err *e)
 	return at_most(o->n, ARRIVE_MOST, "number", e);
 }
 
-static int check_options(struct serve_opts *o, struct sched_policy *p, struct run_opts *how, enum out_format *f,
-                         struct err *e)
+static int serve_check_options(struct serve_opts *o, struct sched_policy *p, struct run_opts *how, enum out_format *f,
+                               struct err *e)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	bool exact;
@@ -478,7 +478,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &p, &how, &f, e)) == 0)
+	if (rc == 0 && (rc = serve_check_options(&o, &p, &how, &f, e)) == 0)
 		rc = serve(&o, &p, &how, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);

@@ -129,7 +129,7 @@ static void line(struct out_table *t, const char *what, double v, const char *un
 	out_text(t, note);
 }
 
-static void load(const struct serve_run *r, struct out_table *t)
+static void serve_show_load(const struct serve_run *r, struct out_table *t)
 {
 	const struct sched_result *x = &r->result;
 
@@ -174,14 +174,14 @@ static void figures(const struct serve_run *r, struct str *out)
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 
-	load(r, t);
+	serve_show_load(r, t);
 	memory(r, t);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	str_addc(out, '\n');
 }
 
-static void bytes(struct str *out, const char *before, uint64_t v)
+static void serve_show_bytes(struct str *out, const char *before, uint64_t v)
 {
 	str_add(out, before);
 	str_add_bytes(out, v);
@@ -200,10 +200,10 @@ static void told(const struct serve_run *r, struct str *out)
 		str_add(out, "prompts whole");
 	str_addf(out, "; lets in by %s, gives up by %s\n", p->reserve_all ? "prompt and output" : "prompt",
 	         p->preempt == SCHED_SWAP ? "swapping" : "computing again");
-	bytes(out, "memory   weights ", r->own.memory.weights + r->draft.memory.weights);
-	bytes(out, ", KV cache ", r->kv_bytes);
+	serve_show_bytes(out, "memory   weights ", r->own.memory.weights + r->draft.memory.weights);
+	serve_show_bytes(out, ", KV cache ", r->kv_bytes);
 	str_addf(out, " in blocks of %u tokens", p->block);
-	bytes(out, " and ", p->block_bytes);
+	serve_show_bytes(out, " and ", p->block_bytes);
 	str_addc(out, '\n');
 	if (p->draft)
 		str_addf(out, "drafts   %u tokens a step, each right with %g %%, %s%s\n", p->draft, p->accept_ppm / 1e4,
@@ -237,7 +237,7 @@ static void within(const struct serve_run *r, struct str *out)
 }
 
 /* Drawn lengths have tails that no model takes. */
-static void cut(const struct serve_run *r, struct str *out)
+static void serve_show_cut(const struct serve_run *r, struct str *out)
 {
 	if (r->arrivals.prompts_cut || r->arrivals.outputs_cut)
 		str_addf(out, "cut      %zu prompts and %zu outputs, to the %u tokens that the model takes of both\n",
@@ -251,7 +251,7 @@ void serve_table(const struct serve_run *r, struct str *out)
 	figures(r, out);
 	told(r, out);
 	within(r, out);
-	cut(r, out);
+	serve_show_cut(r, out);
 	trust(r, out);
 }
 

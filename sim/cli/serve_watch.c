@@ -75,7 +75,7 @@ static void thin(struct kept *w)
 	w->stride *= 2;
 }
 
-static void keep(struct kept *w, const struct sched_step *s)
+static void serve_watch_keep(struct kept *w, const struct sched_step *s)
 {
 	struct sample *x;
 
@@ -97,7 +97,7 @@ static void keep(struct kept *w, const struct sched_step *s)
 	w->n++;
 }
 
-static int check(const struct kept *w, struct cost_table *t, struct serve_check *out, struct err *e)
+static int cmd_serve_watch_check(const struct kept *w, struct cost_table *t, struct serve_check *out, struct err *e)
 {
 	*out = (struct serve_check){ .n = w->n };
 	for (size_t i = 0; i < w->n; i++) {
@@ -116,7 +116,7 @@ static int check(const struct kept *w, struct cost_table *t, struct serve_check 
 int serve_watch_check(struct serve_watch *w, struct cost_table *t, struct serve_check out[SERVE_KINDS], struct err *e)
 {
 	for (int k = 0; k < SERVE_KINDS; k++)
-		if (check(&w->kept[k], t, &out[k], e) < 0)
+		if (cmd_serve_watch_check(&w->kept[k], t, &out[k], e) < 0)
 			return -1;
 	return 0;
 }
@@ -153,7 +153,7 @@ static void span(struct serve_watch *w, const struct sched_tick *t)
 
 void serve_watch_step(struct serve_watch *w, const struct sched_step *s, const struct sched_tick *t)
 {
-	keep(&w->kept[s->n_pieces ? SERVE_PROMPTS : SERVE_DECODE], s);
+	serve_watch_keep(&w->kept[s->n_pieces ? SERVE_PROMPTS : SERVE_DECODE], s);
 	if (!w->timeline || w->failed)
 		return;
 	span(w, t);

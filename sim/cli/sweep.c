@@ -196,7 +196,7 @@ static void listed(struct doc *d, const void *of, size_t p)
 		doc_text(d, "reason", s->refused[p]);
 }
 
-static int show(struct resdb *db, int64_t id, const struct options *o, struct doc *d, struct err *e)
+static int sweep_show(struct resdb *db, int64_t id, const struct options *o, struct doc *d, struct err *e)
 {
 	struct sweep_view v;
 	struct sweep_totals t;
@@ -276,7 +276,7 @@ static int apply_options(const struct options *o, struct sweep *s, struct err *e
 	return 0;
 }
 
-static int run(const struct options *o, struct sweep *s, struct resdb *db, struct doc *d, struct err *e)
+static int cmd_sweep_run(const struct options *o, struct sweep *s, struct resdb *db, struct doc *d, struct err *e)
 {
 	struct sweep_job job = { .jobs = (unsigned)o->jobs,
 		                 .shard = o->shard_i,
@@ -322,7 +322,7 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, struc
 	if (rc == 0 && done.ran < done.mine - s->n_refused && done.there > s->n_refused)
 		fprintf(stderr, "npusim: %zu points were there already, %zu ran\n", done.there, done.ran);
 	if (rc == 0 && (o->again_ppm == NONE || d->format == OUT_TABLE))
-		rc = show(db, done.id, o, d, e);
+		rc = sweep_show(db, done.id, o, d, e);
 	if (rc == 0 && o->again_ppm != NONE) {
 		int64_t ids[2] = { done.id, -1 };
 
@@ -357,7 +357,7 @@ static int parse_shard(struct options *o, struct err *e)
 	return 0;
 }
 
-static int check_options(struct options *o, struct err *e)
+static int sweep_check_options(struct options *o, struct err *e)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -381,9 +381,9 @@ static int sweep(void *options, const struct opt_list *args, struct doc *d, stru
 	int rc = -1;
 
 	o->file = args->v[0];
-	if (check_options(o, e) == 0 && (s = sweep_load(o->file, e)) &&
+	if (sweep_check_options(o, e) == 0 && (s = sweep_load(o->file, e)) &&
 	    (o->dry || (db = res_open(o->results ? o->results : ":memory:", DB_WRITE, e))))
-		rc = run(o, s, db, d, e);
+		rc = cmd_sweep_run(o, s, db, d, e);
 	sweep_free(s);
 	return res_close(db, rc, e);
 }

@@ -131,7 +131,7 @@ static int ranges(struct doc *d, struct tracedb *t, struct err *e)
 	return rc;
 }
 
-static int print(struct doc *d, struct tracedb *t, const struct tracedb_totals *sum, struct err *e)
+static int trace_print(struct doc *d, struct tracedb *t, const struct tracedb_totals *sum, struct err *e)
 {
 	int rc;
 
@@ -152,7 +152,7 @@ static int print(struct doc *d, struct tracedb *t, const struct tracedb_totals *
 	return rc;
 }
 
-static int show(void *o, const struct opt_list *args, struct doc *d, struct err *e)
+static int trace_show(void *o, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct tracedb *t = cmd_trace_open(args->v[0], e);
 	struct tracedb_totals sum;
@@ -160,7 +160,7 @@ static int show(void *o, const struct opt_list *args, struct doc *d, struct err 
 
 	(void)o;
 	if (rc == 0)
-		rc = print(d, t, &sum, e);
+		rc = trace_print(d, t, &sum, e);
 	if (rc < 0)
 		str_clear(d->to);
 	tracedb_free(t);
@@ -186,5 +186,5 @@ int cmd_trace_show(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return cmd_do(&cmd, &format, show, NULL, argc, argv, out, e);
+	return cmd_do(&cmd, &format, trace_show, NULL, argc, argv, out, e);
 }

@@ -28,7 +28,7 @@ struct view {
 	uint64_t *sum_ns; /* of a row and of those above it */
 };
 
-static void row(struct doc *d, const void *of, size_t i)
+static void trace_by_row(struct doc *d, const void *of, size_t i)
 {
 	const struct view *x = of;
 	const struct sums_row *r = x->v[i].row;
@@ -45,7 +45,7 @@ static void row(struct doc *d, const void *of, size_t i)
 	doc_text(d, json ? "family" : "most", r->family);
 }
 
-static void show(struct doc *d, const struct trace *t, const struct view *x, size_t n)
+static void trace_by_show(struct doc *d, const struct trace *t, const struct view *x, size_t n)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "range", t->range);
@@ -54,7 +54,7 @@ static void show(struct doc *d, const struct trace *t, const struct view *x, siz
 	doc_say(d, "%s%s%s%" PRIu64 " kernels in %.3f us; most: the family that most of a row's time went to\n\n",
 	        t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", x->s->count,
 	        cmd_us((int64_t)x->s->ns));
-	doc_table(d, "rows", NULL, n, row, x);
+	doc_table(d, "rows", NULL, n, trace_by_row, x);
 	cmd_say_more(d, n, x->s->n);
 	doc_close(d, '}');
 }
@@ -84,7 +84,7 @@ int trace_by(const char *path, const struct trace_by *o, struct doc *d, struct e
 		qsort(x.v, s.n, sizeof *x.v, by_rank);
 	for (size_t i = 0; i < s.n; i++)
 		x.sum_ns[i] = sum += x.v[i].row->ns;
-	show(d, &t.trace, &x, cmd_first(o->n, s.n));
+	trace_by_show(d, &t.trace, &x, cmd_first(o->n, s.n));
 	rc = 0;
 out:
 	measured_free(&t);

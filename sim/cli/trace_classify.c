@@ -86,7 +86,7 @@ static void class(struct doc *d, const void *of, size_t i)
 	means(d, b, (int)i);
 }
 
-static void print(struct doc *d, const struct trace *t, const struct bound *b, size_t n)
+static void trace_classify_print(struct doc *d, const struct trace *t, const struct bound *b, size_t n)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "range", t->range);
@@ -114,7 +114,7 @@ static int classify(void *options, const struct opt_list *args, struct doc *d, s
 	const int rc = bound_input_read(&in, args->v[0], &o->b, e);
 
 	if (rc == 0)
-		print(d, &in.t.trace, &in.b, cmd_first(o->n, in.b.n_kernels));
+		trace_classify_print(d, &in.t.trace, &in.b, cmd_first(o->n, in.b.n_kernels));
 	bound_input_free(&in);
 	return rc;
 }

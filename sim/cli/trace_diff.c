@@ -35,7 +35,7 @@ static double delta(const struct pair *p)
 	return (double)p->ns[1] - (double)p->ns[0];
 }
 
-static int by_name(const void *x, const void *y)
+static int trace_diff_by_name(const void *x, const void *y)
 {
 	const struct pair *a = x, *b = y;
 
@@ -52,12 +52,12 @@ static int slower_first(const void *x, const void *y)
 }
 
 /* Rows of A, then of B, become one a name. */
-static void join(struct pairs *p)
+static void trace_diff_join(struct pairs *p)
 {
 	size_t n = 0;
 
 	if (p->n)
-		qsort(p->v, p->n, sizeof *p->v, by_name);
+		qsort(p->v, p->n, sizeof *p->v, trace_diff_by_name);
 	for (size_t i = 0; i < p->n; i++) {
 		if (n && strcmp(p->v[n - 1].name, p->v[i].name) == 0) {
 			for (int k = 0; k < 2; k++) {
@@ -98,8 +98,8 @@ static int pair_up(const struct side s[2], struct pairs *kernels, struct pairs *
 			p->ns[k] = c->families[i].total_ns;
 		}
 	}
-	join(kernels);
-	join(families);
+	trace_diff_join(kernels);
+	trace_diff_join(families);
 	return 0;
 }
 
@@ -183,7 +183,8 @@ static void say_sides(struct doc *d, const struct side s[2], const struct pairs 
 	        s[0].c.kernel_ns ? (double)s[1].c.kernel_ns / (double)s[0].c.kernel_ns : 0);
 }
 
-static void print(struct doc *d, const struct side s[2], const struct pairs *k, const struct pairs *f, size_t n)
+static void trace_diff_print(struct doc *d, const struct side s[2], const struct pairs *k, const struct pairs *f,
+                             size_t n)
 {
 	doc_open(d, NULL, '{');
 	side(d, "a", &s[0]);
@@ -218,7 +219,7 @@ static int diff(void *options, const struct opt_list *args, struct doc *d, struc
 	if (rules && read_side(&s[0], args->v[0], o->range, rules, e) == 0 &&
 	    read_side(&s[1], args->v[1], o->range_b ? o->range_b : o->range, rules, e) == 0 &&
 	    pair_up(s, &kernels, &families, e) == 0) {
-		print(d, s, &kernels, &families, cmd_first(o->n, kernels.n));
+		trace_diff_print(d, s, &kernels, &families, cmd_first(o->n, kernels.n));
 		rc = 0;
 	}
 	free(kernels.v);

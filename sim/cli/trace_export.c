@@ -179,7 +179,7 @@ static int put_each(struct timeline *t, const struct trace_op *const *v, size_t 
 }
 
 /* The ops that launched something and those around them, each once. */
-static int put_ops(struct timeline *t, const struct trace *x, struct err *e)
+static int trace_export_put_ops(struct timeline *t, const struct trace *x, struct err *e)
 {
 	const struct trace_op **v = NULL;
 	size_t n = 0, cap = 0;
@@ -254,7 +254,7 @@ static int put_piece(struct timeline *t, const struct trace *x, struct err *e)
 		t->to = at > t->to ? at : t->to;
 		rc = put_launch(t, &x->launches[i], e);
 	}
-	return rc < 0 ? -1 : put_ops(t, x, e);
+	return rc < 0 ? -1 : trace_export_put_ops(t, x, e);
 }
 
 /* --- csv --------------------------------------------------------------------------------------------------- */
@@ -336,7 +336,7 @@ static int write_piece(void *arg, const struct trace *piece, struct err *e)
 	return x->csv ? put_rows(&x->file, piece, e) : put_piece(&x->t, piece, e);
 }
 
-static int finish(struct export *x, const struct trace *t, struct err *e)
+static int trace_export_finish(struct export *x, const struct trace *t, struct err *e)
 {
 	if (x->csv)
 		return 0;
@@ -359,7 +359,7 @@ static int export(const char *path, const struct options *o, bool csv, struct st
 		             " them",
 		             path, t.trace.n_stats);
 	if (rc == 0)
-		rc = finish(&x, &t.trace, e);
+		rc = trace_export_finish(&x, &t.trace, e);
 	if ((rc = outfile_close(&x.file, rc, e)) == 0)
 		str_addf(out, "%zu launches of '%s' are in '%s'%s\n", x.n, path, o->to,
 		         csv ? "" : ": open it at ui.perfetto.dev");

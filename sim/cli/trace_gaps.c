@@ -24,7 +24,7 @@ static double pct(const struct view *v, int64_t ns)
 	return cmd_pct((double)ns, (double)v->g->span_ns);
 }
 
-static const char *name_of(const struct view *v, const struct trace_launch *l)
+static const char *trace_gaps_name_of(const struct view *v, const struct trace_launch *l)
 {
 	const char *name = classify_short_name(l->name, v->a);
 
@@ -164,8 +164,8 @@ static void write_gaps(const struct view *v, bool all, struct str *out)
 		out_int(t, x->end->device);
 		out_int(t, x->end->stream);
 		out_text(t, x->end->op ? x->end->op->name : "");
-		cmd_out_name(t, all ? x->before->name : name_of(v, x->before), NAME_SHOWN, f);
-		cmd_out_name(t, all ? x->end->name : name_of(v, x->end), NAME_SHOWN, f);
+		cmd_out_name(t, all ? x->before->name : trace_gaps_name_of(v, x->before), NAME_SHOWN, f);
+		cmd_out_name(t, all ? x->end->name : trace_gaps_name_of(v, x->end), NAME_SHOWN, f);
 	}
 	out_table_write(t, all ? OUT_CSV : OUT_TABLE, out);
 	out_table_free(t);
@@ -213,7 +213,7 @@ static void json_gap(struct out_json *j, const struct gap *x)
 	out_json_close(j, '}');
 }
 
-static void write_json(const struct view *v, struct str *out)
+static void trace_gaps_write_json(const struct view *v, struct str *out)
 {
 	const struct gaps *g = v->g;
 	struct out_json j;
@@ -309,7 +309,7 @@ static int gaps(const char *path, const struct options *o, struct str *out, stru
 	v = (struct view){ .t = &t.trace, .a = t.arena, .g = &g };
 	if (gaps_of(&t.trace, t.arena, &g, e) == 0 && (rc = sort_gaps(&v, o->n, e)) == 0) {
 		if (f == OUT_JSON)
-			write_json(&v, out);
+			trace_gaps_write_json(&v, out);
 		else if (f == OUT_CSV)
 			write_gaps(&v, true, out);
 		else

@@ -101,7 +101,8 @@ static void say_bars(struct doc *d, const struct hist *h)
 	}
 }
 
-static void print(struct doc *d, const struct trace *t, const struct bound *b, const struct hist *h, size_t n)
+static void trace_hist_print(struct doc *d, const struct trace *t, const struct bound *b, const struct hist *h,
+                             size_t n)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "range", t->range);
@@ -127,7 +128,7 @@ static void print(struct doc *d, const struct trace *t, const struct bound *b, c
 
 /* --- drawing ----------------------------------------------------------------------------------------------- */
 
-static struct plot *chart(const struct bound *b, const struct hist *h)
+static struct plot *trace_hist_chart(const struct bound *b, const struct hist *h)
 {
 	static const char *const titles[COUNTERS_SHOWN] = {
 		"Kernel duration",
@@ -181,12 +182,12 @@ static int hist(void *options, const struct opt_list *args, struct doc *d, struc
 				rc = hist_of(&in.b, (enum counter)i, &h[n++], e);
 	}
 	if (rc == 0)
-		print(d, &in.t.trace, &in.b, h, n);
+		trace_hist_print(d, &in.t.trace, &in.b, h, n);
 	bound_input_free(&in);
 	return rc;
 }
 
-static int draw(const char *path, const struct options *o, struct str *out, struct err *e)
+static int trace_hist_draw(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct bound_input in = { .rules = NULL };
 	struct hist h;
@@ -196,7 +197,7 @@ static int draw(const char *path, const struct options *o, struct str *out, stru
 		return -1;
 	if (bound_input_read(&in, path, &o->b, e) == 0 && hist_of(&in.b, (enum counter)k, &h, e) == 0) {
 		if (h.n)
-			rc = picture_put(&o->plot, chart(&in.b, &h), out, e);
+			rc = picture_put(&o->plot, trace_hist_chart(&in.b, &h), out, e);
 		else
 			err_set(e, ERR_IO, "no kernel in '%s' has the metric '%s'", path, o->metric);
 	}
@@ -251,7 +252,7 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
-		rc = draw(args.v[0], &o, out, e);
+		rc = trace_hist_draw(args.v[0], &o, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

@@ -70,7 +70,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void add_row(struct out_table *t, const char *file, int rc, const struct trace_import_stats *st)
+static void trace_import_add_row(struct out_table *t, const char *file, int rc, const struct trace_import_stats *st)
 {
 	const int64_t launches = st->kernels + st->copies + st->sets;
 	const int64_t counts[] = { st->kernels, st->copies, st->sets, st->ops, st->ranges, st->syncs };
@@ -145,11 +145,11 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		        (double)st.json_bytes / 1e6 / took);
 	if (o->wall != PS_NEVER && set_wall(t, o, file, rc == 0, e) < 0)
 		return -1;
-	add_row(rows, file, rc, &st);
+	trace_import_add_row(rows, file, rc, &st);
 	return 0;
 }
 
-static int check_options(const struct options *o, enum out_format *f, struct err *e)
+static int trace_import_check_options(const struct options *o, enum out_format *f, struct err *e)
 {
 	enum trace_format from;
 
@@ -245,7 +245,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &files, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
+	if (rc == 0 && (rc = trace_import_check_options(&o, &f, e)) == 0)
 		rc = import_all(&o, &files, f, out, e);
 	opt_list_free(&files);
 	return rc < 0 ? -1 : 0;

@@ -213,7 +213,7 @@ static void types(struct doc *d, const struct lower_stats *st)
 	str_free(&text);
 }
 
-static void head(struct doc *d, const struct view *v)
+static void trace_ops_head(struct doc *d, const struct view *v)
 {
 	const struct lower_stats *st = &v->w.lowered;
 	uint64_t links[TRACE_LINKS];
@@ -270,13 +270,13 @@ static void laid(struct doc *d, const struct view *v)
 }
 
 /* CSV: the kinds, with --all the ops, of a table of ops its rows. */
-static void print(struct doc *d, const struct view *v, bool all)
+static void trace_ops_print(struct doc *d, const struct view *v, bool all)
 {
 	const bool csv = d->format == OUT_CSV, json = d->format == OUT_JSON;
 
 	doc_open(d, NULL, '{');
 	laid(d, v);
-	head(d, v);
+	trace_ops_head(d, v);
 	if (!csv || (!all && !v->table))
 		doc_table(d, "kinds", NULL, (size_t)v->kinds, kind, v);
 	if (d->format == OUT_TABLE && v->w.in.counters) {
@@ -313,7 +313,7 @@ static int ops(void *options, const struct opt_list *args, struct doc *d, struct
 		v.types = any_types(v.s);
 		sum_kinds(v.s, v.w.in.counters ? &v.w.counted : NULL, v.sums);
 		v.kinds = order_kinds(v.sums, v.order);
-		print(d, &v, o->all);
+		trace_ops_print(d, &v, o->all);
 	}
 	workload_free(&v.w);
 	return rc;

@@ -257,7 +257,7 @@ static int record(struct run *r, char **argv, enum out_format f, struct str *out
 	return rc;
 }
 
-static int check(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
+static int trace_record_check(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
 {
 	if (!o->db)
 		return err_set(e, ERR_USAGE,
@@ -304,7 +304,7 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check(&o, &args, &f, e)) == 0) {
+	if (rc == 0 && (rc = trace_record_check(&o, &args, &f, e)) == 0) {
 		if ((words = calloc((size_t)args.n + 1, sizeof *words))) {
 			for (int i = 0; i < args.n; i++)
 				words[i] = (char *)args.v[i];

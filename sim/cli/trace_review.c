@@ -154,7 +154,7 @@ static void write_claims(const struct review *s, bool all, struct str *out)
 			write_claim(&s->claims[i], i + 1, out);
 }
 
-static void head(struct doc *d, const struct review *s)
+static void trace_review_head(struct doc *d, const struct review *s)
 {
 	size_t printed = 0;
 	double covered = 0;
@@ -175,7 +175,7 @@ static void head(struct doc *d, const struct review *s)
 	        s->steps, cmd_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
 }
 
-static void print(struct doc *d, const struct review *s, bool all)
+static void trace_review_print(struct doc *d, const struct review *s, bool all)
 {
 	const bool people = d->format == OUT_TABLE;
 	size_t moved = 0;
@@ -187,7 +187,7 @@ static void print(struct doc *d, const struct review *s, bool all)
 		return;
 	}
 	doc_open(d, NULL, '{');
-	head(d, s);
+	trace_review_head(d, s);
 	doc_table(d, "top", "kernels by time, and the shares that the report prints", s->n_top, top, s);
 	doc_say(d, "\n");
 	if (people)
@@ -223,7 +223,7 @@ static int review(void *options, const struct opt_list *args, struct doc *d, str
 	if (!a)
 		err_nomem(e, "for the review");
 	else if (rules && (rc = review_load(args->v[0], rules, a, &s, e)) == 0)
-		print(d, &s, o->all);
+		trace_review_print(d, &s, o->all);
 	rules_free(rules);
 	arena_free(a);
 	return rc;

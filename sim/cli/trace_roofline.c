@@ -89,7 +89,7 @@ struct ends {
 };
 
 /* Of the intensities, or of them over the ridge, with the ridges of the pipes in use. */
-static struct ends look(const struct bound *b, bool normalised)
+static struct ends trace_roofline_look(const struct bound *b, bool normalised)
 {
 	struct ends x = { normalised ? 1 : INFINITY, normalised ? 1 : 0, { false } };
 	struct spot s;
@@ -131,11 +131,11 @@ static void roofs(const struct bound *b, const struct ends *x, struct plot *p)
 	plot_xy(p, s, highest, highest * b->roof.effective / 1e12);
 }
 
-static struct plot *chart(const struct trace *t, const struct bound *b, bool normalised)
+static struct plot *trace_roofline_chart(const struct trace *t, const struct bound *b, bool normalised)
 {
 	static const enum plot_colour colours[ROOF_CLASSES] = { PLOT_BLUE, PLOT_RED, PLOT_GREEN, PLOT_ORANGE,
 		                                                PLOT_GREY };
-	const struct ends x = look(b, normalised);
+	const struct ends x = trace_roofline_look(b, normalised);
 	int series[ROOF_CLASSES], line;
 	uint64_t most = b->n_kernels ? b->kernels[0].ns : 1;
 	char text[200];
@@ -174,7 +174,7 @@ static struct plot *chart(const struct trace *t, const struct bound *b, bool nor
 
 /* --- the commands ------------------------------------------------------------------------------------------ */
 
-static void print(struct doc *d, const struct trace *t, const struct bound *b, size_t n)
+static void trace_roofline_print(struct doc *d, const struct trace *t, const struct bound *b, size_t n)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "range", t->range);
@@ -198,12 +198,12 @@ static int roofline(void *options, const struct opt_list *args, struct doc *d, s
 	const int rc = bound_input_read(&in, args->v[0], &o->b, e);
 
 	if (rc == 0)
-		print(d, &in.t.trace, &in.b, cmd_first(o->n, in.b.n_kernels));
+		trace_roofline_print(d, &in.t.trace, &in.b, cmd_first(o->n, in.b.n_kernels));
 	bound_input_free(&in);
 	return rc;
 }
 
-static int draw(const char *path, const struct options *o, struct str *out, struct err *e)
+static int trace_roofline_draw(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct bound_input in = { .rules = NULL };
 	int rc = bound_input_read(&in, path, &o->b, e);
@@ -214,7 +214,7 @@ static int draw(const char *path, const struct options *o, struct str *out, stru
 		             " shapes, or counters of Nsight Compute",
 		             path);
 	if (rc == 0)
-		rc = picture_put(&o->plot, chart(&in.t.trace, &in.b, o->normalised), out, e);
+		rc = picture_put(&o->plot, trace_roofline_chart(&in.t.trace, &in.b, o->normalised), out, e);
 	bound_input_free(&in);
 	return rc;
 }
@@ -269,7 +269,7 @@ int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
-		rc = draw(args.v[0], &o, out, e);
+		rc = trace_roofline_draw(args.v[0], &o, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

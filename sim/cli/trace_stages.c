@@ -14,7 +14,7 @@ struct options {
 	uint64_t n;
 };
 
-static double share(const struct stages *s, const struct stage_sum *x)
+static double trace_stages_share(const struct stages *s, const struct stage_sum *x)
 {
 	return cmd_pct((double)x->ns, (double)s->ns);
 }
@@ -69,7 +69,7 @@ static void write_stages(const struct stages *s, enum out_format f, struct str *
 		out_int(t, (int64_t)r->sum.kernels);
 		out_real(t, us);
 		out_real(t, us / (double)(r->passes ? r->passes : 1));
-		out_real(t, share(s, &r->sum));
+		out_real(t, trace_stages_share(s, &r->sum));
 		out_real_or_null(t, r->sum.known ? bound_intensity(r->sum.flops, r->sum.bytes) : NAN);
 		out_real_or_null(t, per_second(r->sum.flops, &r->sum) / 1e12);
 		out_real_or_null(t, per_second(r->sum.bytes, &r->sum) / 1e9);
@@ -175,7 +175,7 @@ static void json_stage(struct out_json *j, const struct stages *s, enum stage is
 	out_json_u64(j, "keys_max", r->kv_max);
 	out_json_real(j, "copy_us", cmd_us((int64_t)r->copy_ns));
 	out_json_real(j, "span_us", cmd_us((int64_t)r->span_ns));
-	out_json_real(j, "share_pct", share(s, &r->sum));
+	out_json_real(j, "share_pct", trace_stages_share(s, &r->sum));
 	json_sum(j, &r->sum);
 	out_json_open(j, "families", '[');
 	for (size_t i = 0; i < r->n_families; i++) {
@@ -188,7 +188,7 @@ static void json_stage(struct out_json *j, const struct stages *s, enum stage is
 	out_json_close(j, '}');
 }
 
-static void write_json(const struct trace *t, const struct stages *s, struct str *out)
+static void trace_stages_write_json(const struct trace *t, const struct stages *s, struct str *out)
 {
 	struct out_json j;
 
@@ -218,7 +218,7 @@ static int stages(const char *path, const struct options *o, struct str *out, st
 
 		rc = stages_of(&in.t.trace, &by, in.t.arena, &s, e);
 		if (rc == 0 && f == OUT_JSON)
-			write_json(&in.t.trace, &s, out);
+			trace_stages_write_json(&in.t.trace, &s, out);
 		else if (rc == 0 && f == OUT_CSV)
 			write_stages(&s, f, out);
 		else if (rc == 0)

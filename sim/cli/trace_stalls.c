@@ -5,7 +5,7 @@
 
 #define REASONS_SHOWN 3
 
-static void write_rows(const struct stalls *s, size_t n, struct str *out)
+static void trace_stalls_write_rows(const struct stalls *s, size_t n, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "kernel", OUT_TEXT, 0 }, { "count", OUT_INT, 0 },  { "us", OUT_REAL, 2 },
@@ -82,7 +82,7 @@ static void json_row(struct out_json *j, const char *key, const struct stalls_ro
 	out_json_close(j, '}');
 }
 
-static void write_json(const struct stalls *s, size_t n, struct str *out)
+static void trace_stalls_write_json(const struct stalls *s, size_t n, struct str *out)
 {
 	struct out_json j;
 
@@ -110,13 +110,13 @@ static int stalls(const char *path, uint64_t most, enum out_format f, struct str
 		const size_t n = cmd_first(most, s.n);
 
 		if (f == OUT_JSON)
-			write_json(&s, n, out);
+			trace_stalls_write_json(&s, n, out);
 		else if (f == OUT_CSV)
 			write_csv(&s, n, out);
 		else {
 			write_reasons(&s.all, out);
 			str_addc(out, '\n');
-			write_rows(&s, n, out);
+			trace_stalls_write_rows(&s, n, out);
 			cmd_print_more(n, s.n, out);
 		}
 	}

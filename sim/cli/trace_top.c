@@ -20,7 +20,7 @@ struct top {
 	uint64_t *sums_ns; /* of a kernel and of those above it */
 };
 
-static double share(const struct classify *c, uint64_t ns)
+static double trace_top_share(const struct classify *c, uint64_t ns)
 {
 	return cmd_pct((double)ns, (double)c->kernel_ns);
 }
@@ -70,8 +70,8 @@ static void kernel(struct doc *d, const void *of, size_t i)
 	doc_ns(d, "total_us", 3, k->total_ns);
 	doc_real(d, "mean_us", 3, mean_us(k->total_ns, k->count));
 	doc_ns(d, "longest_us", 3, k->longest_ns);
-	doc_real(d, "share_pct", 2, share(&x->c, k->total_ns));
-	doc_real(d, d->format == OUT_JSON ? "cumulative_pct" : "cum_pct", 2, share(&x->c, x->sums_ns[i]));
+	doc_real(d, "share_pct", 2, trace_top_share(&x->c, k->total_ns));
+	doc_real(d, d->format == OUT_JSON ? "cumulative_pct" : "cum_pct", 2, trace_top_share(&x->c, x->sums_ns[i]));
 	if (d->format == OUT_JSON)
 		counted(d, x, k->name);
 	else
@@ -88,10 +88,10 @@ static void family(struct doc *d, const void *of, size_t i)
 	doc_ns(d, "total_us", 3, f->total_ns);
 	if (d->format != OUT_JSON)
 		doc_real(d, "mean_us", 3, mean_us(f->total_ns, f->count));
-	doc_real(d, "share_pct", 2, share(&x->c, f->total_ns));
+	doc_real(d, "share_pct", 2, trace_top_share(&x->c, f->total_ns));
 }
 
-static void copy(struct doc *d, const void *of, size_t i)
+static void trace_top_copy(struct doc *d, const void *of, size_t i)
 {
 	const struct top *x = of;
 	const struct classify_copy *k = &x->c.copies[i];
@@ -130,10 +130,10 @@ static void say_counted(struct doc *d, const struct top *x, size_t n)
 		ns += counters_mean(x->t.counters, x->c.kernels[i].name, &m) ? x->c.kernels[i].total_ns : 0;
 	doc_say(d, "\n");
 	doc_table(d, NULL, "counted by Nsight Compute: means over a name's profiled launches", n, counted_row, x);
-	doc_say(d, "(names with counters take %.2f %% of the kernel time)\n", share(&x->c, ns));
+	doc_say(d, "(names with counters take %.2f %% of the kernel time)\n", trace_top_share(&x->c, ns));
 }
 
-static void head(struct doc *d, const struct top *x)
+static void trace_top_head(struct doc *d, const struct top *x)
 {
 	const struct trace *t = &x->t.trace;
 	const struct classify *c = &x->c;
@@ -159,12 +159,12 @@ static void head(struct doc *d, const struct top *x)
 	doc_say(d, "\n");
 }
 
-static void print(struct doc *d, const struct top *x, size_t n)
+static void trace_top_print(struct doc *d, const struct top *x, size_t n)
 {
 	const struct classify *c = &x->c;
 
 	doc_open(d, NULL, '{');
-	head(d, x);
+	trace_top_head(d, x);
 	doc_table(d, "kernels", NULL, n, kernel, x);
 	cmd_say_more(d, n, c->n_kernels);
 	say_counted(d, x, n);
@@ -176,7 +176,7 @@ static void print(struct doc *d, const struct top *x, size_t n)
 	doc_count(d, "bytes", c->copy_bytes);
 	if (c->n_copies || d->format == OUT_JSON) {
 		doc_say(d, "\n");
-		doc_table(d, "kinds", NULL, c->n_copies, copy, x);
+		doc_table(d, "kinds", NULL, c->n_copies, trace_top_copy, x);
 	}
 	doc_close(d, '}');
 	doc_close(d, '}');
@@ -242,7 +242,7 @@ static int top(void *options, const struct opt_list *args, struct doc *d, struct
 	    (!o->filter || sums_filter(&x.t.trace, o->filter, x.t.rules, e) == 0) &&
 	    classify_trace(&x.t.trace, x.t.rules, x.t.arena, &x.c, e) == 0 &&
 	    (by.sort == SUMS_TOTAL || sort_kernels(&x.c, by.sort, x.t.arena, e) == 0) && add_up(&x, e) == 0) {
-		print(d, &x, cmd_first(o->n, x.c.n_kernels));
+		trace_top_print(d, &x, cmd_first(o->n, x.c.n_kernels));
 		rc = 0;
 	}
 	measured_free(&x.t);

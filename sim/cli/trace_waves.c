@@ -12,7 +12,7 @@ struct options {
 	uint64_t n;
 };
 
-static void write_rows(const struct waves *w, size_t n, enum out_format f, struct str *out)
+static void trace_waves_write_rows(const struct waves *w, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "rank", OUT_INT, 0 },      { "friendly", OUT_TEXT, 0 }, { "count", OUT_INT, 0 },
@@ -93,7 +93,7 @@ static void write_tables(const struct roof *r, const struct waves *w, size_t n, 
 	         w->known_ns || w->counted_ns ? "" : " not known, as the profile has no launch geometry");
 	write_bins(w, out);
 	str_addc(out, '\n');
-	write_rows(w, n, OUT_TABLE, out);
+	trace_waves_write_rows(w, n, OUT_TABLE, out);
 	cmd_print_more(n, w->n, out);
 }
 
@@ -120,7 +120,8 @@ static void json_row(struct out_json *j, const struct waves_row *r)
 	out_json_close(j, '}');
 }
 
-static void write_json(const struct trace *t, const struct roof *r, const struct waves *w, size_t n, struct str *out)
+static void trace_waves_write_json(const struct trace *t, const struct roof *r, const struct waves *w, size_t n,
+                                   struct str *out)
 {
 	struct out_json j;
 
@@ -163,9 +164,9 @@ static int waves(const char *path, const struct options *o, struct str *out, str
 		const size_t n = cmd_first(o->n, w.n);
 
 		if (f == OUT_JSON)
-			write_json(&in.t.trace, &in.b.roof, &w, n, out);
+			trace_waves_write_json(&in.t.trace, &in.b.roof, &w, n, out);
 		else if (f == OUT_CSV)
-			write_rows(&w, n, f, out);
+			trace_waves_write_rows(&w, n, f, out);
 		else
 			write_tables(&in.b.roof, &w, n, out);
 	}

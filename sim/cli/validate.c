@@ -26,7 +26,7 @@ static bool is_split(const char *s)
 	return strcmp(s, "all") == 0 || strcmp(s, "fitted") == 0 || strcmp(s, "held-out") == 0;
 }
 
-static int check_options(struct options *o, struct err *e)
+static int validate_check_options(struct options *o, struct err *e)
 {
 	if (o->every > UINT32_MAX)
 		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
@@ -130,7 +130,7 @@ static int validate(void *options, const struct opt_list *args, struct doc *d, s
 	(void)args;
 	if (o->totals)
 		return of_totals(o, d, e);
-	if (check_options(o, e) < 0)
+	if (validate_check_options(o, e) < 0)
 		return -1;
 	ops = o->profile.path ? 0 : ops_rows_asked(&o->gpu, e);
 	return ops < 0 ? -1 : ops ? validate_tables(o, d, e) : of_profiles(o, d, e);

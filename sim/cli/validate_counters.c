@@ -8,7 +8,7 @@
 #include "arch/machine/machine_gpu.h"
 #include "sim/profile/simulated.h"
 
-static double scaled(enum simulated_metric m, const struct simulated_sum *s, double v)
+static double validate_counters_scaled(enum simulated_metric m, const struct simulated_sum *s, double v)
 {
 	if (!s->n)
 		return NAN;
@@ -38,8 +38,8 @@ static void write_sums(const struct simulated_row *r, struct str *out)
 
 		out_text(t, what(k));
 		out_int(t, (int64_t)s->n);
-		out_real_or_null(t, scaled(k, s, s->counted));
-		out_real_or_null(t, scaled(k, s, s->simulated));
+		out_real_or_null(t, validate_counters_scaled(k, s, s->counted));
+		out_real_or_null(t, validate_counters_scaled(k, s, s->simulated));
 		out_real_or_null(t, simulated_error(s, k));
 		out_real_or_null(t, simulated_absolute(s));
 		out_text(t, simulated_is_percent(k) ? "points" : "percent");
@@ -48,7 +48,7 @@ static void write_sums(const struct simulated_row *r, struct str *out)
 	out_table_free(t);
 }
 
-static void write_rows(const struct simulated *s, size_t n, enum out_format f, struct str *out)
+static void validate_counters_write_rows(const struct simulated *s, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "kernel", OUT_TEXT, 0 },      { "count", OUT_INT, 0 },           { "us", OUT_REAL, 2 },
@@ -67,8 +67,10 @@ static void write_rows(const struct simulated *s, size_t n, enum out_format f, s
 			out_text(t, r->name);
 		out_int(t, (int64_t)r->count);
 		for (int m = 0; m < SIM_METRICS; m++) {
-			out_real_or_null(t, scaled((enum simulated_metric)m, &r->m[m], r->m[m].counted));
-			out_real_or_null(t, scaled((enum simulated_metric)m, &r->m[m], r->m[m].simulated));
+			out_real_or_null(t,
+			                 validate_counters_scaled((enum simulated_metric)m, &r->m[m], r->m[m].counted));
+			out_real_or_null(
+				t, validate_counters_scaled((enum simulated_metric)m, &r->m[m], r->m[m].simulated));
 		}
 	}
 	out_table_write(t, f, out);
@@ -87,8 +89,10 @@ static void json_row(struct out_json *j, const struct simulated_row *r)
 
 		out_json_open(j, counter_name(simulated_counter(k)), '{');
 		out_json_u64(j, "kernels", s->n);
-		out_json_real(j, "counted", simulated_is_percent(k) ? scaled(k, s, s->counted) : s->counted);
-		out_json_real(j, "simulated", simulated_is_percent(k) ? scaled(k, s, s->simulated) : s->simulated);
+		out_json_real(j, "counted",
+		              simulated_is_percent(k) ? validate_counters_scaled(k, s, s->counted) : s->counted);
+		out_json_real(j, "simulated",
+		              simulated_is_percent(k) ? validate_counters_scaled(k, s, s->simulated) : s->simulated);
 		out_json_real(j, simulated_is_percent(k) ? "error_points" : "error_pct", simulated_error(s, k));
 		out_json_real(j, simulated_is_percent(k) ? "mean_abs_points" : "mape_pct", simulated_absolute(s));
 		out_json_close(j, '}');
@@ -96,7 +100,7 @@ static void json_row(struct out_json *j, const struct simulated_row *r)
 	out_json_close(j, '}');
 }
 
-static void write_json(const struct simulated *s, size_t n, struct str *out)
+static void validate_counters_write_json(const struct simulated *s, size_t n, struct str *out)
 {
 	struct out_json j;
 
@@ -122,7 +126,7 @@ static void write_tables(const struct simulated *s, size_t n, struct str *out)
 	str_add(out, "; times and bytes are sums, percentages means\n\n");
 	write_sums(&s->all, out);
 	str_addc(out, '\n');
-	write_rows(s, n, OUT_TABLE, out);
+	validate_counters_write_rows(s, n, OUT_TABLE, out);
 	cmd_print_more(n, s->n, out);
 }
 
@@ -149,9 +153,9 @@ int validate_counters(const struct gpu_options *o, uint64_t most, enum out_forma
 	if (rc == 0) {
 		n = cmd_first(most, s.n);
 		if (f == OUT_JSON)
-			write_json(&s, n, out);
+			validate_counters_write_json(&s, n, out);
 		else if (f == OUT_CSV)
-			write_rows(&s, n, f, out);
+			validate_counters_write_rows(&s, n, f, out);
 		else
 			write_tables(&s, n, out);
 	}

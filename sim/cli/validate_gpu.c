@@ -35,7 +35,7 @@ static int by_error(const void *a, const void *b)
 	                         sample_error(*(const struct sample *const *)b));
 }
 
-static const struct sample **kept(const struct gpu_inputs *l, const char *split, size_t *n)
+static const struct sample **validate_gpu_kept(const struct gpu_inputs *l, const char *split, size_t *n)
 {
 	bool (*keep)(const struct sample *) = keep_of(split);
 	const struct sample **v;
@@ -80,7 +80,7 @@ static int samples(struct doc *d, const struct gpu_inputs *l, const struct valid
 {
 	const bool people = d->format == OUT_TABLE;
 	size_t n;
-	const struct sample **v = kept(l, o->split, &n);
+	const struct sample **v = validate_gpu_kept(l, o->split, &n);
 
 	if (!v)
 		return err_nomem(e, "for samples");
@@ -200,8 +200,8 @@ static int print_json(struct doc *d, const struct gpu_inputs *l, const struct gp
 	return rc;
 }
 
-static int print(struct doc *d, const struct gpu_inputs *l, const struct gpu_energies *x, const struct validate_gpu *o,
-                 struct err *e)
+static int validate_gpu_print(struct doc *d, const struct gpu_inputs *l, const struct gpu_energies *x,
+                              const struct validate_gpu *o, struct err *e)
 {
 	if (d->format == OUT_JSON)
 		return print_json(d, l, x, o, e);
@@ -232,7 +232,8 @@ static int check_mape(const struct gpu_inputs *l, const struct validate_gpu *o, 
 
 /* --- the accuracy file -------------------------------------------------------------------------------------------- */
 
-static int store(const struct gpu_inputs *l, const struct gpu_options *g, const struct validate_gpu *o, struct err *e)
+static int validate_gpu_store(const struct gpu_inputs *l, const struct gpu_options *g, const struct validate_gpu *o,
+                              struct err *e)
 {
 	struct accuracy acc = {
 		.device = l->conf->cfg.name, .config = g->config, .split = o->split, .build = npusim_build_id()
@@ -274,9 +275,9 @@ int validate_gpu(const struct gpu_options *g, const struct validate_gpu *o, stru
 	if (rc == 0)
 		rc = gpu_energies_read(&x, o->energy, l.conf, l.kernels, e);
 	if (rc == 0)
-		rc = print(d, &l, &x, o, e);
+		rc = validate_gpu_print(d, &l, &x, o, e);
 	if (rc == 0 && o->output)
-		rc = store(&l, g, o, e);
+		rc = validate_gpu_store(&l, g, o, e);
 	if (rc == 0 && l.n)
 		rc = check_mape(&l, o, e);
 	gpu_energies_free(&x);

@@ -91,7 +91,7 @@ struct part {
 	const struct score *sim, *roof;
 };
 
-static void part(struct doc *d, const void *of, size_t i)
+static void validate_ops_part(struct doc *d, const void *of, size_t i)
 {
 	const struct part *x = of;
 
@@ -157,9 +157,9 @@ static void classes(struct doc *d, const struct all_scores *s)
 
 	doc_table_open(d, "classes", "error by kind of op, percent of the measured time");
 	for (int i = 0; i < c->n; i++)
-		doc_row(d, part, &(struct part){ first, c->sim[i].cls, &c->sim[i], &c->roof[i] }, 0);
+		doc_row(d, validate_ops_part, &(struct part){ first, c->sim[i].cls, &c->sim[i], &c->roof[i] }, 0);
 	if (d->format != OUT_JSON)
-		doc_row(d, part, &(struct part){ first, "all", &s->all.sim[0], &s->all.roof[0] }, 0);
+		doc_row(d, validate_ops_part, &(struct part){ first, "all", &s->all.sim[0], &s->all.roof[0] }, 0);
 	doc_table_close(d, NULL, NULL);
 }
 
@@ -174,9 +174,9 @@ static void groups(struct doc *d, const struct scores *g, bool blocks)
 			                group(g->roof, g->n, row_groups[i]) };
 
 		if (p.sim)
-			doc_row(d, part, &p, 0);
+			doc_row(d, validate_ops_part, &p, 0);
 	}
-	doc_table_close(d, part, &(struct part){ .first = "rows" });
+	doc_table_close(d, validate_ops_part, &(struct part){ .first = "rows" });
 }
 
 static void sizes(struct doc *d, const struct scores *z)
@@ -184,11 +184,12 @@ static void sizes(struct doc *d, const struct scores *z)
 	doc_say(d, "\n");
 	doc_table_open(d, "sizes", "by their measured time");
 	for (int i = 0; i < z->n; i++)
-		doc_row(d, part, &(struct part){ "measured", z->sim[i].cls, &z->sim[i], &z->roof[i] }, 0);
-	doc_table_close(d, part, &(struct part){ .first = "measured" });
+		doc_row(d, validate_ops_part, &(struct part){ "measured", z->sim[i].cls, &z->sim[i], &z->roof[i] }, 0);
+	doc_table_close(d, validate_ops_part, &(struct part){ .first = "measured" });
 }
 
-static void head(struct doc *d, const struct ops_rows *t, const struct validate_ops *o, const struct scores *all)
+static void validate_ops_head(struct doc *d, const struct ops_rows *t, const struct validate_ops *o,
+                              const struct scores *all)
 {
 	const struct engine_ops *engine = engine_of(&t->conf->cfg, o->fidelity);
 
@@ -209,7 +210,7 @@ static void head(struct doc *d, const struct ops_rows *t, const struct validate_
 	doc_say(d, "\n\n");
 }
 
-static int print(struct doc *d, const struct ops_rows *t, const struct validate_ops *o, struct err *e)
+static int validate_ops_print(struct doc *d, const struct ops_rows *t, const struct validate_ops *o, struct err *e)
 {
 	const struct gpu_energies x = { .v = (struct energy_cases *)&t->rows.energy, .n = 1 };
 	const size_t worst = cmd_first(o->worst, t->rows.sim.all.n);
@@ -223,7 +224,7 @@ static int print(struct doc *d, const struct ops_rows *t, const struct validate_
 	if (score_all(t, &s, e) < 0)
 		return -1;
 	doc_open(d, NULL, '{');
-	head(d, t, o, &s.all);
+	validate_ops_head(d, t, o, &s.all);
 	classes(d, &s);
 	groups(d, &s.rows, t->n_blocks);
 	sizes(d, &s.sizes);
@@ -242,7 +243,8 @@ static int print(struct doc *d, const struct ops_rows *t, const struct validate_
 /* --- kept --------------------------------------------------------------------------------------------------------- */
 
 /* What `npusim run` then tells of answers of NPUs (silicon.h). */
-static int store(const struct ops_rows *t, const struct gpu_options *g, const struct validate_ops *o, struct err *e)
+static int validate_ops_store(const struct ops_rows *t, const struct gpu_options *g, const struct validate_ops *o,
+                              struct err *e)
 {
 	struct accuracy acc = {
 		.device = t->conf->cfg.name, .config = g->config, .split = o->split_name, .build = npusim_build_id()
@@ -288,9 +290,9 @@ int validate_ops(const struct gpu_options *g, const struct validate_ops *o, stru
 	int rc = ops_rows_run(&t, g, &how, e);
 
 	if (rc == 0)
-		rc = print(d, &t, o, e);
+		rc = validate_ops_print(d, &t, o, e);
 	if (rc == 0 && o->output)
-		rc = store(&t, g, o, e);
+		rc = validate_ops_store(&t, g, o, e);
 	if (rc == 0)
 		rc = check_mape(&t, o, e);
 	ops_rows_free(&t);

@@ -56,7 +56,8 @@ static int read_profile(const char *path, struct arena *a, struct trace *t, stru
 	return rc;
 }
 
-static int measured(const struct validate_profile *p, struct rules *r, struct arena *a, struct sums *s, struct err *e)
+static int validate_profile_measured(const struct validate_profile *p, struct rules *r, struct arena *a, struct sums *s,
+                                     struct err *e)
 {
 	struct trace t;
 
@@ -119,7 +120,7 @@ out:
 	return rc;
 }
 
-static int by_time(const void *a, const void *b)
+static int validate_profile_by_time(const void *a, const void *b)
 {
 	const struct family *x = a, *y = b;
 	double v = x->measured_us > 0 || y->measured_us > 0 ? y->measured_us - x->measured_us
@@ -128,7 +129,7 @@ static int by_time(const void *a, const void *b)
 	return v > 0 ? 1 : v < 0 ? -1 : strcmp(x->name, y->name);
 }
 
-static void row(struct doc *d, const void *of, size_t i)
+static void validate_profile_row(struct doc *d, const void *of, size_t i)
 {
 	const struct sums *s = of;
 	const struct family *f = i < s->n ? &s->v[i] : &s->all, *all = &s->all;
@@ -156,10 +157,10 @@ int validate_profile(const struct gpu_options *o, const struct validate_profile 
 			err_set(e, ERR_NOMEM, "out of memory for families of kernels");
 		goto out;
 	}
-	if (measured(p, r, a, &s, e) < 0 || simulated(o, p, r, a, &s, e) < 0)
+	if (validate_profile_measured(p, r, a, &s, e) < 0 || simulated(o, p, r, a, &s, e) < 0)
 		goto out;
-	qsort(s.v, s.n, sizeof *s.v, by_time);
-	doc_table(d, NULL, "kernels of a step, by family", s.n + 1, row, &s);
+	qsort(s.v, s.n, sizeof *s.v, validate_profile_by_time);
+	doc_table(d, NULL, "kernels of a step, by family", s.n + 1, validate_profile_row, &s);
 	off = 100 * (s.all.simulated_us - s.all.measured_us) / s.all.measured_us;
 	rc = 0;
 	if (p->most >= 0 && (off > p->most || -off > p->most))

@@ -81,7 +81,7 @@ static bool first_of_device(const struct totals *x, size_t i)
 	return true;
 }
 
-static int store(const struct totals *x, const char *path, struct err *e)
+static int validate_totals_store(const struct totals *x, const char *path, struct err *e)
 {
 	struct str s = STR_INIT;
 	bool any = false;
@@ -150,7 +150,7 @@ int validate_totals(const char *path, const char *npu, const char *output, struc
 			doc_table(d, NULL, "the totals", x.n, total, &x);
 	}
 	if (rc == 0 && output)
-		rc = store(&x, output, e);
+		rc = validate_totals_store(&x, output, e);
 	arena_free(x.a);
 	return rc;
 }

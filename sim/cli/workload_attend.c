@@ -8,7 +8,7 @@
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
 
 /* Of a layer that attends to all tokens; the latent's products have weights as the scheme stores them. */
-static struct attend_shape shape_of(const struct model *m, const struct build_how *how, uint32_t layer)
+static struct attend_shape workload_attend_shape_of(const struct model *m, const struct build_how *how, uint32_t layer)
 {
 	const struct model_heads h = model_heads_of(m, layer);
 	const struct model_mla *l = &m->mla;
@@ -45,7 +45,7 @@ static uint32_t full_layer(const struct model *m)
 	return 0;
 }
 
-static void row(struct out_table *t, enum attend_way w, const struct attend_shape *s, bool table)
+static void workload_attend_row(struct out_table *t, enum attend_way w, const struct attend_shape *s, bool table)
 {
 	const struct attend_count c = attend_count(w, s);
 
@@ -71,7 +71,8 @@ static void row(struct out_table *t, enum attend_way w, const struct attend_shap
 	out_text(t, attend_what(w));
 }
 
-static void print(const struct model *m, const struct build_how *how, enum out_format f, struct str *out)
+static void workload_attend_print(const struct model *m, const struct build_how *how, enum out_format f,
+                                  struct str *out)
 {
 	static const struct out_col people[] = { { "algorithm", OUT_TEXT, 0 },  { "ops", OUT_INT, 0 },
 		                                 { "gflop", OUT_REAL, 3 },      { "read_mb", OUT_REAL, 3 },
@@ -89,7 +90,7 @@ static void print(const struct model *m, const struct build_how *how, enum out_f
 		                                { "what", OUT_TEXT, 0 } };
 	const bool table = f == OUT_TABLE;
 	const uint32_t layer = full_layer(m);
-	const struct attend_shape s = shape_of(m, how, layer);
+	const struct attend_shape s = workload_attend_shape_of(m, how, layer);
 	struct out_table *t = out_table_new(table ? people : plain, COLS(people), NULL);
 
 	if (table) {
@@ -101,12 +102,12 @@ static void print(const struct model *m, const struct build_how *how, enum out_f
 	}
 	for (int w = ATTEND_OWN + 1; w < ATTENDS; w++)
 		if (w != ATTEND_MLA || m->mla.kv_rank)
-			row(t, (enum attend_way)w, &s, table);
+			workload_attend_row(t, (enum attend_way)w, &s, table);
 	out_table_write(t, f, out);
 	out_table_free(t);
 }
 
-static int attention(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
+static int workload_attend_attention(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct workload w;
 	int rc = workload_describe(o, &(struct workload_reader){ .source = &path_source }, &w, e);
@@ -114,7 +115,7 @@ static int attention(const struct workload_spec *o, enum out_format f, struct st
 	if (rc == 0 && w.how.phase == BUILD_VISION)
 		rc = err_set(e, ERR_USAGE, "the algorithms are of the decoder: '--phase decode' or 'prefill'");
 	if (rc == 0 && (rc = build_check(w.model, &w.how, e)) == 0)
-		print(w.model, &w.how, f, out);
+		workload_attend_print(w.model, &w.how, f, out);
 	workload_free(&w);
 	return rc;
 }
@@ -147,7 +148,7 @@ int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
 		o.model = args.v[0];
-		rc = workload_check(&o, WORKLOAD_ATTEND, e) < 0 ? -1 : attention(&o, f, out, e);
+		rc = workload_check(&o, WORKLOAD_ATTEND, e) < 0 ? -1 : workload_attend_attention(&o, f, out, e);
 	}
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

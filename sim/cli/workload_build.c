@@ -13,7 +13,7 @@ struct sums {
 	uint64_t ops, read, written, flops, weights, kv;
 };
 
-static void add(struct sums *x, const struct work *w)
+static void workload_build_add(struct sums *x, const struct work *w)
 {
 	x->ops++;
 	x->read += w->read_bytes;
@@ -23,7 +23,7 @@ static void add(struct sums *x, const struct work *w)
 	x->kv += w->role_read_bytes[OP_KV];
 }
 
-static void row(struct out_table *t, const char *kind, const struct sums *x)
+static void workload_build_row(struct out_table *t, const char *kind, const struct sums *x)
 {
 	out_text(t, kind);
 	out_int(t, (int64_t)x->ops);
@@ -48,19 +48,20 @@ static void kinds(const struct op_stream *s, enum out_format f, struct str *out)
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct work w = work_of(s, &s->ops[i]);
 
-		add(&by[s->ops[i].kind], &w);
-		add(&all, &w);
+		workload_build_add(&by[s->ops[i].kind], &w);
+		workload_build_add(&all, &w);
 	}
 	for (int k = 0; k < OP_KINDS; k++)
 		if (by[k].ops)
-			row(t, op_kind_name((enum op_kind)k), &by[k]);
+			workload_build_row(t, op_kind_name((enum op_kind)k), &by[k]);
 	if (f == OUT_TABLE)
-		row(t, "all", &all);
+		workload_build_row(t, "all", &all);
 	out_table_write(t, f, out);
 	out_table_free(t);
 }
 
-static int build(const struct workload_spec *o, const char *path, enum out_format f, struct str *out, struct err *e)
+static int do_workload_build(const struct workload_spec *o, const char *path, enum out_format f, struct str *out,
+                             struct err *e)
 {
 	struct str text = STR_INIT;
 	struct workload w = { .model = NULL };
@@ -109,7 +110,7 @@ int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
 		o.model = args.v[0];
-		rc = workload_check(&o, WORKLOAD_BUILD, e) < 0 ? -1 : build(&o, path, f, out, e);
+		rc = workload_check(&o, WORKLOAD_BUILD, e) < 0 ? -1 : do_workload_build(&o, path, f, out, e);
 	}
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

@@ -39,7 +39,7 @@ static void write_row(struct out_table *t, enum workload_key k, bool wide)
 		out_text(t, workload_refused(k, WORKLOAD_NONE, commands[i], why, sizeof why) ? "-" : "yes");
 }
 
-static int write_rows(enum out_format f, struct str *out, struct err *e)
+static int workload_options_write_rows(enum out_format f, struct str *out, struct err *e)
 {
 	static const struct out_col first[] = { { "option", OUT_TEXT, 0 },
 		                                { "value", OUT_TEXT, 0 },
@@ -91,7 +91,7 @@ int cmd_workload_options(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = write_rows(f, out, e);
+		rc = workload_options_write_rows(f, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

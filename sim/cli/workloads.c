@@ -165,7 +165,7 @@ static int list_cmd(int argc, char **argv, struct str *out, struct err *e)
 
 /* --- show -------------------------------------------------------------------------------------------------- */
 
-static void row(struct out_table *t, const char *what, double value, const char *unit, const char *note)
+static void workloads_row(struct out_table *t, const char *what, double value, const char *unit, const char *note)
 {
 	out_text(t, what);
 	out_real(t, value);
@@ -181,14 +181,14 @@ static void not_known(struct out_table *t, const char *what, const char *why)
 	out_text(t, why);
 }
 
-static void part(struct out_table *t, const char *what, uint64_t n, uint64_t of)
+static void workloads_part(struct out_table *t, const char *what, uint64_t n, uint64_t of)
 {
 	char note[48];
 
 	if (!n)
 		return;
 	snprintf(note, sizeof note, "%.1f %%", 100 * (double)n / (double)of);
-	row(t, what, (double)n / 1e6, "million", note);
+	workloads_row(t, what, (double)n / 1e6, "million", note);
 }
 
 static void show_params(const struct model *m, struct out_table *t)
@@ -201,19 +201,19 @@ static void show_params(const struct model *m, struct out_table *t)
 		str_addf(&note, "%+.2f %% of the published %.2f; %s",
 		         100 * ((double)p.total / (double)m->published - 1), (double)m->published / 1e6,
 		         m->published_by ? m->published_by : "no source");
-	row(t, "parameters", (double)p.total / 1e6, "million", str_c(&note));
-	part(t, "  embedding", p.embed, p.total);
-	part(t, "  head", p.head, p.total);
-	part(t, "  attention", p.attention, p.total);
-	part(t, "  MLPs", p.mlp, p.total);
-	part(t, "  experts", p.experts, p.total);
-	part(t, "  shared experts", p.shared, p.total);
-	part(t, "  routers", p.router, p.total);
-	part(t, "  norms", p.norms, p.total);
-	part(t, "  encoders", p.vision, p.total);
+	workloads_row(t, "parameters", (double)p.total / 1e6, "million", str_c(&note));
+	workloads_part(t, "  embedding", p.embed, p.total);
+	workloads_part(t, "  head", p.head, p.total);
+	workloads_part(t, "  attention", p.attention, p.total);
+	workloads_part(t, "  MLPs", p.mlp, p.total);
+	workloads_part(t, "  experts", p.experts, p.total);
+	workloads_part(t, "  shared experts", p.shared, p.total);
+	workloads_part(t, "  routers", p.router, p.total);
+	workloads_part(t, "  norms", p.norms, p.total);
+	workloads_part(t, "  encoders", p.vision, p.total);
 	if (!m->moe.experts || m->moe.top)
-		row(t, "parameters a token passes", (double)p.active / 1e6, "million",
-		    "picked experts only, without the embedding");
+		workloads_row(t, "parameters a token passes", (double)p.active / 1e6, "million",
+		              "picked experts only, without the embedding");
 	str_free(&note);
 }
 
@@ -229,10 +229,10 @@ static void show_token(const struct model *m, const struct build_how *how, struc
 	model_token_of(m, how->quant, how->kv, how->context, &k);
 	snprintf(note, sizeof note, "batch 1, %" PRIu64 " tokens in the cache; %.1f %% of it attention", how->context,
 	         100 * (double)k.attention_flops / (double)k.flops);
-	row(t, "operations a token", (double)k.flops / 1e6, "million", note);
-	row(t, "bytes of weights a token", (double)k.weight_bytes / 1e6, "MB", how->quant->name);
-	row(t, "bytes of KV cache a token", (double)k.kv_bytes / 1e6, "MB", dtype_name(how->kv));
-	row(t, "operations a byte", (double)k.flops / (double)(k.weight_bytes + k.kv_bytes), "", "");
+	workloads_row(t, "operations a token", (double)k.flops / 1e6, "million", note);
+	workloads_row(t, "bytes of weights a token", (double)k.weight_bytes / 1e6, "MB", how->quant->name);
+	workloads_row(t, "bytes of KV cache a token", (double)k.kv_bytes / 1e6, "MB", dtype_name(how->kv));
+	workloads_row(t, "operations a byte", (double)k.flops / (double)(k.weight_bytes + k.kv_bytes), "", "");
 }
 
 static void show_bytes(const struct model *m, const struct build_how *how, struct out_table *t)
@@ -240,20 +240,20 @@ static void show_bytes(const struct model *m, const struct build_how *how, struc
 	size_t n;
 	const struct scheme *q = scheme_table(&n);
 
-	row(t, "KV cache of a token", (double)model_kv_bytes(m, how->kv) / 1e3, "kB", dtype_name(how->kv));
+	workloads_row(t, "KV cache of a token", (double)model_kv_bytes(m, how->kv) / 1e3, "kB", dtype_name(how->kv));
 	if (model_state_bytes(m))
-		row(t, "state of a sequence", (double)model_state_bytes(m) / 1e6, "MB",
-		    "linear attention: whatever its length");
+		workloads_row(t, "state of a sequence", (double)model_state_bytes(m) / 1e6, "MB",
+		              "linear attention: whatever its length");
 	for (size_t i = 0; i < n; i++) {
 		char what[48];
 
 		snprintf(what, sizeof what, "weights in %s", q[i].name);
-		row(t, what, (double)model_weight_bytes(m, &q[i]) / 1e9, "GB",
-		    m->quant && strcmp(m->quant, q[i].name) == 0 ? "as it comes" : "");
+		workloads_row(t, what, (double)model_weight_bytes(m, &q[i]) / 1e9, "GB",
+		              m->quant && strcmp(m->quant, q[i].name) == 0 ? "as it comes" : "");
 	}
 }
 
-static int show(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
+static int workloads_show(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
 		{ "what", OUT_TEXT, 0 }, { "value", OUT_REAL, 3 }, { "unit", OUT_TEXT, 0 }, { "note", OUT_TEXT, 0 }
@@ -313,7 +313,7 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
 		o.model = args.v[0];
-		rc = workload_check(&o, WORKLOAD_SHOW, e) < 0 ? -1 : show(&o, f, out, e);
+		rc = workload_check(&o, WORKLOAD_SHOW, e) < 0 ? -1 : workloads_show(&o, f, out, e);
 	}
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

@@ -308,7 +308,7 @@ static int stuck(uint64_t bytes, struct err *e)
 }
 
 /* SRAM is given back; nearly always the last so far. */
-static inline void release(struct analytic *a, ps_t when, uint64_t bytes)
+static inline void analytic_release(struct analytic *a, ps_t when, uint64_t bytes)
 {
 	const uint32_t mask = a->mask, first = a->first;
 	struct release *all = a->releases;
@@ -385,7 +385,7 @@ static void sort_insns(struct analytic *a, struct flight *x)
 	                    *n##_end = (x)->order + (x)->first[(when)*SORTS + (sort) + 1]; \
 	     n < n##_end; n++)
 
-static bool has(const struct flight *x, enum isa_when when, enum sort sort)
+static bool analytic_has(const struct flight *x, enum isa_when when, enum sort sort)
 {
 	return x->first[when * SORTS + sort] < x->first[when * SORTS + sort + 1];
 }
@@ -469,8 +469,8 @@ static bool moved_before(const struct isa_insn *i, const struct isa_rounds *r)
 }
 
 /* The loads or stores of a phase, one tile's; returns when the last is done. */
-static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_when when, enum sort sort, uint32_t tile,
-                        ps_t at, struct core_move *slowest)
+static inline ps_t analytic_move(struct analytic *a, const struct flight *x, enum isa_when when, enum sort sort,
+                                 uint32_t tile, ps_t at, struct core_move *slowest)
 {
 	const struct isa_rounds r = isa_rounds_of(x->c, tile);
 	struct core_move other, *s = slowest;
@@ -513,7 +513,7 @@ static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_whe
 }
 
 /* A step's moves: `from` is when its window begins, the tile before in a stream. */
-static void explain(const struct analytic *a, const struct flight *x, const struct core_move *m, ps_t from)
+static void analytic_explain(const struct analytic *a, const struct flight *x, const struct core_move *m, ps_t from)
 {
 	struct core_use u;
 
@@ -527,7 +527,7 @@ static void explain(const struct analytic *a, const struct flight *x, const stru
 static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t *end, struct err *e)
 {
 	const uint32_t stages = a->c->dma.stages;
-	const bool loads = has(x, ISA_TILE, LOADS), stores = has(x, ISA_TILE, STORES);
+	const bool loads = analytic_has(x, ISA_TILE, LOADS), stores = analytic_has(x, ISA_TILE, STORES);
 	const ps_t may = may_load(x, ISA_TILE);
 	struct core_move s = { 0, 0 };
 	ps_t turn = ps_max(x->ready, pre_done), before = 0;
@@ -541,18 +541,18 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 			return -1;
 		there = ps_max(a->admitted, may);
 		if (loads)
-			there = move(a, x, ISA_TILE, LOADS, t, there, &s);
+			there = analytic_move(a, x, ISA_TILE, LOADS, t, there, &s);
 		turn = ps_max(turn, there);
 		over = math(a, x, ISA_TILE, t, turn);
-		explain(a, x, &s, s.asked < before && before < s.done ? before : s.asked);
+		analytic_explain(a, x, &s, s.asked < before && before < s.done ? before : s.asked);
 		explain_math(x, ISA_TILE, RES_DMA, over);
 		before = s.done ? s.done : before;
 		*slot = over;
 		if (stores) {
-			*slot = move(a, x, ISA_TILE, STORES, t, over, &s);
-			explain(a, x, &s, s.asked);
+			*slot = analytic_move(a, x, ISA_TILE, STORES, t, over, &s);
+			analytic_explain(a, x, &s, s.asked);
 		}
-		release(a, *slot, x->c->slot_bytes);
+		analytic_release(a, *slot, x->c->slot_bytes);
 		*end = ps_max(*end, *slot);
 		place = place + 1 < stages ? place + 1 : 0;
 	}
@@ -570,8 +570,8 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 		return -1;
 	x->acc->start = a->admitted;
 	at = ps_max(a->admitted, may_load(x, ISA_PRE));
-	at = ps_max(move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
-	explain(a, x, &s, s.asked);
+	at = ps_max(analytic_move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
+	analytic_explain(a, x, &s, s.asked);
 	at = math(a, x, ISA_PRE, 0, at);
 	explain_math(x, ISA_PRE, RES_DISPATCH, at);
 	end = at;
@@ -579,12 +579,12 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 		return -1;
 	at = math(a, x, ISA_POST, 0, end);
 	explain_math(x, ISA_POST, RES_DISPATCH, at);
-	at = move(a, x, ISA_POST, STORES, 0, at, &s);
-	explain(a, x, &s, s.asked);
-	release(a, at, x->c->fixed_bytes);
+	at = analytic_move(a, x, ISA_POST, STORES, 0, at, &s);
+	analytic_explain(a, x, &s, s.asked);
+	analytic_release(a, at, x->c->fixed_bytes);
 	a->ended = ps_max(a->ended, at);
 	if (x->c->frees_bytes)
-		release(a, a->ended, x->c->frees_bytes);
+		analytic_release(a, a->ended, x->c->frees_bytes);
 	x->acc->end = *done = at;
 	return 0;
 }
@@ -675,7 +675,7 @@ static ps_t decide(struct analytic *a, const struct isa_cmd *c, struct core_acco
 	return at;
 }
 
-static void begin(struct analytic *a)
+static void analytic_begin(struct analytic *a)
 {
 	hierarchy_begin(&a->mem);
 	for (int i = 0; i < RES_COUNT; i++)
@@ -690,7 +690,7 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 	const struct isa_prog *p = a->p;
 	ps_t at = 0, front = 0;
 
-	begin(a);
+	analytic_begin(a);
 	for (uint32_t k = 0; k < p->n_cmds; k++) {
 		const struct isa_cmd *c = &p->cmds[k];
 		struct cp_result *r = &results[k];

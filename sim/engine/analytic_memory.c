@@ -20,7 +20,8 @@ static uint64_t l2_chunk(const struct l2_cfg *c)
 /* --- what DRAM does with a stream -------------------------------------------------------------------------- */
 
 /* Open time (no refresh in it) that a stream of pieces needs a byte, times 2^SERVER_FRACTION. */
-static int probe(const struct dram_timing *t, uint64_t piece, bool write, uint64_t *per_byte, struct err *e)
+static int analytic_memory_probe(const struct dram_timing *t, uint64_t piece, bool write, uint64_t *per_byte,
+                                 struct err *e)
 {
 	struct dram_tile *d = dram_tile_new(t, e);
 	struct dram_tile_stats s = { .bursts = 0 };
@@ -60,7 +61,8 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	piece = round_up(peak / (UINT64_C(1000000000000) / PIECE_PS) + 1, 4096);
 	server_init(&h->dram_server, peak);
 	least = h->dram_server.per_byte;
-	if (probe(&t, piece, false, &read, e) < 0 || probe(&t, piece, true, &write, e) < 0)
+	if (analytic_memory_probe(&t, piece, false, &read, e) < 0 ||
+	    analytic_memory_probe(&t, piece, true, &write, e) < 0)
 		return -1;
 	if (t.t_refi > t.t_block) {
 		/* Of every tREFI so much is lost, and who comes in then waits half of it. */
@@ -490,7 +492,7 @@ uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t b
 /* --- how long it takes ------------------------------------------------------------------------------------- */
 
 /* A transfer's part of what the whole move has of something; rounded up, so that none is free. */
-static uint64_t part(uint64_t of, uint64_t bytes, uint64_t whole)
+static uint64_t analytic_memory_part(uint64_t of, uint64_t bytes, uint64_t whole)
 {
 	if (of == 0 || bytes >= whole)
 		return of;
@@ -503,13 +505,13 @@ static uint64_t part(uint64_t of, uint64_t bytes, uint64_t whole)
 
 struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share)
 {
-	struct transfer t = { .bytes = bytes, .past_l1 = part(a->past_l1, bytes, a->bytes) };
+	struct transfer t = { .bytes = bytes, .past_l1 = analytic_memory_part(a->past_l1, bytes, a->bytes) };
 
-	t.kv = a->to_kv ? part(a->kv, bytes, a->bytes) : 0;
-	t.l2 = a->to_kv ? part(a->past_kv, bytes, a->bytes) : t.past_l1;
+	t.kv = a->to_kv ? analytic_memory_part(a->kv, bytes, a->bytes) : 0;
+	t.l2 = a->to_kv ? analytic_memory_part(a->past_kv, bytes, a->bytes) : t.past_l1;
 	if (h->c->mem.l2.size) {
-		t.dram = part(a->dram, bytes, a->bytes);
-		t.writeback = part(a->writeback, bytes, a->bytes);
+		t.dram = analytic_memory_part(a->dram, bytes, a->bytes);
+		t.writeback = analytic_memory_part(a->writeback, bytes, a->bytes);
 	} else {
 		t.dram = t.l2;
 	}

@@ -33,7 +33,7 @@ struct residency {
 	uint32_t *index;                 /* by block number: where it is in `blocks`; NONE: not here */
 };
 
-static inline uint64_t count(uint64_t mask)
+static inline uint64_t analytic_residency_count(uint64_t mask)
 {
 	uint64_t low;
 
@@ -129,7 +129,7 @@ static uint32_t moved_by(const struct residency *r, uint64_t tag)
 	return r->hash ? (uint32_t)(cache_tags_skew(tag, (uint64_t)r->sets * r->per_block) / r->per_block) : 0;
 }
 
-static struct place place_of(const struct residency *r, uint64_t number)
+static struct place analytic_residency_place_of(const struct residency *r, uint64_t number)
 {
 	uint64_t tag = number / r->sets;
 
@@ -154,7 +154,7 @@ static inline uint32_t set_at(const struct residency *r, const struct place *p)
 void residency_clear(struct residency *r)
 {
 	for (uint32_t i = r->sets; i < r->taken; i++) {
-		const struct place p = place_of(r, r->blocks[i].number);
+		const struct place p = analytic_residency_place_of(r, r->blocks[i].number);
 		const uint32_t set = set_at(r, &p);
 
 		r->index[r->blocks[i].number] = NONE;
@@ -210,7 +210,7 @@ static inline uint64_t leave(struct residency *r, uint32_t i, uint64_t mask, uin
 	uint64_t dirty = 0;
 
 	if (b->dirty) {
-		dirty = count(b->dirty & mask);
+		dirty = analytic_residency_count(b->dirty & mask);
 		b->dirty &= ~mask;
 	}
 	b->mask &= ~mask;
@@ -244,7 +244,7 @@ struct part {
 	uint64_t number, mask, chunks, bytes, before, after, first, last;
 };
 
-static struct part part_of(const struct residency *r, uint64_t at, uint64_t end)
+static struct part analytic_residency_part_of(const struct residency *r, uint64_t at, uint64_t end)
 {
 	uint64_t stop = ((at >> r->block_shift) + 1) << r->block_shift, lo, hi, n;
 	struct part p = { .number = at >> r->block_shift };
@@ -269,7 +269,8 @@ static inline uint64_t bytes_in(const struct residency *r, const struct part *p,
 {
 	if (mask == p->mask)
 		return p->bytes;
-	return (count(mask) << r->chunk_shift) - (mask & p->first ? p->before : 0) - (mask & p->last ? p->after : 0);
+	return (analytic_residency_count(mask) << r->chunk_shift) - (mask & p->first ? p->before : 0) -
+	       (mask & p->last ? p->after : 0);
 }
 
 /* Of what is missing, as much as a level that keeps has room for. */
@@ -277,7 +278,7 @@ static uint64_t that_fits(const struct residency *r, uint64_t missing)
 {
 	uint64_t room = r->capacity - r->used;
 
-	return count(missing) <= room ? missing : lowest(missing, room);
+	return analytic_residency_count(missing) <= room ? missing : lowest(missing, room);
 }
 
 /* Chunks of a block that is here. */
@@ -296,7 +297,7 @@ static void touch_here(struct residency *r, const struct part *p, uint32_t set, 
 		unlink_block(r, i);
 		link_first(r, set, i);
 	}
-	n = count(come);
+	n = analytic_residency_count(come);
 	b->mask |= come;
 	b->chunks += (uint32_t)n;
 	r->used += n;
@@ -305,7 +306,7 @@ static void touch_here(struct residency *r, const struct part *p, uint32_t set, 
 		uint64_t made = (here | come) & ~b->dirty;
 
 		b->dirty |= made;
-		r->dirty += count(made);
+		r->dirty += analytic_residency_count(made);
 	}
 }
 
@@ -319,7 +320,7 @@ static void touch_new(struct residency *r, const struct part *p, uint32_t set, e
 	if (!come)
 		return;
 	f->kept += bytes_in(r, p, come);
-	n = come == p->mask ? p->chunks : count(come);
+	n = come == p->mask ? p->chunks : analytic_residency_count(come);
 	b = &r->blocks[take_block(r, set, p->number)];
 	b->mask = come;
 	b->chunks = (uint32_t)n;
@@ -335,8 +336,8 @@ static void touch_range(struct residency *r, uint64_t at, uint64_t end, enum res
                         struct residency_found *f)
 {
 	const uint64_t block = UINT64_C(1) << r->block_shift;
-	struct part p = part_of(r, at, end);
-	struct place place = place_of(r, p.number);
+	struct part p = analytic_residency_part_of(r, at, end);
+	struct place place = analytic_residency_place_of(r, p.number);
 
 	for (;;) {
 		uint32_t i = r->index[p.number], set = set_at(r, &place);
@@ -353,7 +354,7 @@ static void touch_range(struct residency *r, uint64_t at, uint64_t end, enum res
 		} else {
 			if (at == end)
 				return;
-			p = part_of(r, at, end);
+			p = analytic_residency_part_of(r, at, end);
 		}
 		next_place(r, &place);
 	}
@@ -383,7 +384,7 @@ uint64_t residency_here(const struct residency *r, uint64_t addr, uint64_t bytes
 	uint64_t at = addr, end = addr + bytes, found = 0;
 
 	while (at < end) {
-		struct part p = part_of(r, at, end);
+		struct part p = analytic_residency_part_of(r, at, end);
 		uint32_t i = r->index[p.number];
 		uint64_t here = i ? r->blocks[i].mask & p.mask : 0;
 
@@ -399,13 +400,13 @@ void residency_drop(struct residency *r, uint64_t addr, uint64_t bytes)
 	uint64_t at = addr, end = addr + bytes;
 
 	while (at < end) {
-		struct part p = part_of(r, at, end);
+		struct part p = analytic_residency_part_of(r, at, end);
 		uint64_t whole = p.mask & ~(p.before ? p.first : 0) & ~(p.after ? p.last : 0);
 		uint32_t i = r->index[p.number];
 
 		if (i && (whole &= r->blocks[i].mask)) {
-			const struct place place = place_of(r, p.number);
-			uint64_t n = count(whole);
+			const struct place place = analytic_residency_place_of(r, p.number);
+			uint64_t n = analytic_residency_count(whole);
 
 			r->used -= n;
 			r->set_used[set_at(r, &place)] -= n;

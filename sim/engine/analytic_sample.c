@@ -190,7 +190,7 @@ static uint64_t number_of(const struct sample *s, const struct cache_place *p)
 /* --- what a chunk's tags do: as arch/mem/cache_walk.c, without time ---------------------------------------- */
 
 /* Sectors of a mask; nearly every one is empty or full. */
-static inline uint32_t count(const struct sample *s, uint64_t mask)
+static inline uint32_t analytic_sample_count(const struct sample *s, uint64_t mask)
 {
 	return mask == s->full ? s->per_chunk : mask ? (uint32_t)__builtin_popcountll(mask) : 0;
 }
@@ -198,7 +198,7 @@ static inline uint32_t count(const struct sample *s, uint64_t mask)
 /* Sectors that those of a mask stand for. */
 static uint64_t stand_for(const struct sample *s, const struct cache_chunk *c, uint64_t mask)
 {
-	return mask == s->full ? c->fill : mask ? (uint64_t)c->fill * count(s, mask) / s->per_chunk : 0;
+	return mask == s->full ? c->fill : mask ? (uint64_t)c->fill * analytic_sample_count(s, mask) / s->per_chunk : 0;
 }
 
 static void evict(struct sample *s, struct ask *a, struct cache_chunk old, uint64_t number)
@@ -255,7 +255,7 @@ static bool bypasses(struct sample *s, const struct ask *a, struct cache_place *
 }
 
 /* A chunk that stays has these sectors from now on, and stands for as many as the range has for each that is looked at. */
-static void keep(struct sample *s, struct ask *a, struct cache_chunk *c, uint64_t mask, uint32_t stands)
+static void analytic_sample_keep(struct sample *s, struct ask *a, struct cache_chunk *c, uint64_t mask, uint32_t stands)
 {
 	s->held -= stand_for(s, c, c->valid);
 	s->dirty -= stand_for(s, c, c->dirty);
@@ -264,7 +264,7 @@ static void keep(struct sample *s, struct ask *a, struct cache_chunk *c, uint64_
 	c->fill = c->fill > stands ? c->fill : stands;
 	s->held += stand_for(s, c, c->valid);
 	s->dirty += stand_for(s, c, c->dirty);
-	a->kept += count(s, mask);
+	a->kept += analytic_sample_count(s, mask);
 }
 
 static void touch(struct sample *s, struct ask *a, struct cache_place *p, uint64_t mask, uint32_t stands)
@@ -275,18 +275,18 @@ static void touch(struct sample *s, struct ask *a, struct cache_place *p, uint64
 	if (!c && s->victim)
 		c = from_victim(s, a, p);
 	here = c ? c->valid & mask : 0;
-	a->asked += count(s, mask);
-	a->hit += count(s, here);
+	a->asked += analytic_sample_count(s, mask);
+	a->hit += analytic_sample_count(s, here);
 	if (a->use == RESIDENCY_PASS || (!c && bypasses(s, a, p, mask))) {
-		a->kept += count(s, here);
+		a->kept += analytic_sample_count(s, here);
 		return;
 	}
 	if (!c)
 		c = insert(s, a, p);
 	if (here != mask || a->use == RESIDENCY_WRITE)
-		keep(s, a, c, mask, stands);
+		analytic_sample_keep(s, a, c, mask, stands);
 	else
-		a->kept += count(s, here);
+		a->kept += analytic_sample_count(s, here);
 }
 
 /* The chunks of a run, each for as many of the range's sectors as the others. */
@@ -311,7 +311,7 @@ static void touch_run(struct sample *s, struct ask *a, const struct run *r)
 /* --- ranges ------------------------------------------------------------------------------------------------ */
 
 /* So many of a whole, of which `part` of `of` are meant. */
-static uint64_t scaled(uint64_t whole, uint64_t part, uint64_t of)
+static uint64_t analytic_sample_scaled(uint64_t whole, uint64_t part, uint64_t of)
 {
 	if (part == 0 || part == of)
 		return part ? whole : 0;
@@ -341,8 +341,8 @@ struct residency_found sample_touch(struct sample *s, uint8_t cls, uint64_t addr
 		a.looked = 1;
 		touch_run(s, &a, &r);
 	}
-	return (struct residency_found){ scaled(bytes, a.hit, a.asked), scaled(bytes, a.kept, a.asked),
-		                         a.evicted << s->sector_shift };
+	return (struct residency_found){ analytic_sample_scaled(bytes, a.hit, a.asked),
+		                         analytic_sample_scaled(bytes, a.kept, a.asked), a.evicted << s->sector_shift };
 }
 
 static uint64_t here_in_run(const struct sample *s, const struct ask *a, const struct run *r)
@@ -356,7 +356,7 @@ static uint64_t here_in_run(const struct sample *s, const struct ask *a, const s
 
 		if (!c && s->victim)
 			c = cache_tags_peek(s->victim, cache_tags_place(s->victim, number_of(s, &p)));
-		n += c ? count(s, c->valid & mask) : 0;
+		n += c ? analytic_sample_count(s, c->valid & mask) : 0;
 	}
 	return n;
 }
@@ -372,14 +372,14 @@ uint64_t sample_here(const struct sample *s, uint64_t addr, uint64_t bytes)
 	a = ask_of(s, addr, bytes);
 	if (!a.looked) {
 		r = neighbour(s, a.first);
-		return scaled(bytes, here_in_run(s, &a, &r), s->per_chunk);
+		return analytic_sample_scaled(bytes, here_in_run(s, &a, &r), s->per_chunk);
 	}
 	for (uint64_t at = a.first; at < a.after;) {
 		r = next_run(s, &at, a.after);
 		n += here_in_run(s, &a, &r);
 	}
 	of = s->exact ? ((a.end - 1) >> s->sector_shift) - (addr >> s->sector_shift) + 1 : a.looked * s->per_chunk;
-	return scaled(bytes, n, of);
+	return analytic_sample_scaled(bytes, n, of);
 }
 
 uint64_t sample_dirty(const struct sample *s)

@@ -35,7 +35,7 @@ void server_drop_gaps(struct server *s)
 }
 
 /* Gap i loses [from, to), which lies in it; returns the number of the gap after what was taken. */
-static uint32_t cut(struct server *s, uint32_t i, ps_t from, ps_t to)
+static uint32_t analytic_server_cut(struct server *s, uint32_t i, ps_t from, ps_t to)
 {
 	struct server_gap *g = &s->gap[i];
 	const bool left = from > g->from + SERVER_SMALL_GAP, right = g->to > to + SERVER_SMALL_GAP;
@@ -83,12 +83,12 @@ struct booking server_book_between(struct server *s, ps_t at, ps_t span)
 
 	while (i < s->n && span > s->gap[i].to - from) {
 		span -= s->gap[i].to - from;
-		i = cut(s, i, from, s->gap[i].to);
+		i = analytic_server_cut(s, i, from, s->gap[i].to);
 		from = i < s->n ? s->gap[i].from : s->end;
 	}
 	b.end = from + span;
 	if (span && i < s->n) {
-		cut(s, i, from, b.end);
+		analytic_server_cut(s, i, from, b.end);
 	} else if (span) {
 		server_extend(s, from, b.end);
 	}
@@ -106,7 +106,7 @@ ps_t server_fill_between(struct server *s, ps_t from, ps_t to, ps_t span)
 		start = ps_max(s->gap[i].from, from);
 		end = ps_min(ps_min(s->gap[i].to, to), start + left);
 		left -= end - start;
-		i = cut(s, i, start, end);
+		i = analytic_server_cut(s, i, start, end);
 	}
 	start = ps_max(s->end, from);
 	if (left && start < to) {

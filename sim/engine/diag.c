@@ -181,7 +181,7 @@ static bool kept_dram_busy(const struct machine_cfg *c, const struct run_result 
 	return false;
 }
 
-static void drop(struct diag_list *l, const char *what)
+static void diag_drop(struct diag_list *l, const char *what)
 {
 	size_t n = 0;
 
@@ -209,7 +209,7 @@ void diag_run(const struct machine_cfg *c, const struct run_result *r, struct di
 	if (r->engine == &engine_analytic)
 		say_form(c, to);
 	if (r->map && kept_dram_busy(c, r))
-		drop(to, "in_flight");
+		diag_drop(to, "in_flight");
 	for (int i = 0; i < UNIT_COUNT && r->map; i++) {
 		struct fullest f = { .used = false };
 

@@ -6,12 +6,12 @@
 #define WRITES_FEW 100 /* a part of what is read that takes no time to speak of */
 #define LAST       16
 
-static void *make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
+static void *engine_analytic_make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
 {
 	return analytic_new(c, p, e);
 }
 
-static void drop(void *m)
+static void engine_analytic_drop(void *m)
 {
 	analytic_free(m);
 }
@@ -21,7 +21,7 @@ static struct stat_reg *stats_of(void *m)
 	return analytic_stats(m);
 }
 
-static void count(const struct isa_prog *p, const struct isa_cmd *c, uint64_t *read, uint64_t *written)
+static void engine_analytic_count(const struct isa_prog *p, const struct isa_cmd *c, uint64_t *read, uint64_t *written)
 {
 	for (uint32_t i = c->first_insn; i < c->first_insn + c->n_insns; i++) {
 		const struct isa_insn *x = &p->insns[i];
@@ -38,9 +38,9 @@ static bool writes_much(const struct isa_prog *p)
 	uint64_t all = 0, read = 0, written = 0;
 
 	for (size_t k = 0; k < p->n_cmds; k++)
-		count(p, &p->cmds[k], &all, &all);
+		engine_analytic_count(p, &p->cmds[k], &all, &all);
 	for (size_t k = p->n_cmds; k-- > 0 && read + written < all / LAST;)
-		count(p, &p->cmds[k], &read, &written);
+		engine_analytic_count(p, &p->cmds[k], &read, &written);
 	return written > read / WRITES_FEW;
 }
 
@@ -53,7 +53,8 @@ static int warm(void *m, const struct isa_prog *p, const uint32_t *const *picks,
 	return 0;
 }
 
-static int step(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res, struct err *e)
+static int engine_analytic_step(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res,
+                                struct err *e)
 {
 	analytic_bytes(m, p);
 	return analytic_step(m, picks, res, e);
@@ -70,11 +71,11 @@ static bool pinned(const void *m, uint32_t tensor)
 }
 
 static const struct pass_ops ops = {
-	.make = make,
-	.free = drop,
+	.make = engine_analytic_make,
+	.free = engine_analytic_drop,
 	.stats = stats_of,
 	.warm = warm,
-	.step = step,
+	.step = engine_analytic_step,
 	.resident = resident,
 	.pinned = pinned,
 };
@@ -84,8 +85,8 @@ static bool can(const struct machine_cfg *c, enum run_fidelity f)
 	return machine_runs(c) == MACHINE_COMMANDS && f == RUN_ANALYTIC;
 }
 
-static int run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a, struct run_result *out,
-               struct err *e)
+static int engine_analytic_run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
+                               struct run_result *out, struct err *e)
 {
 	return pass_run(&ops, conf, o, a, out, e);
 }
@@ -98,5 +99,5 @@ static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, str
 const struct engine_ops engine_analytic = { .fidelity = "analytic",
 	                                    .how = "analytic: a closed form of the machine, no events",
 	                                    .can = can,
-	                                    .run = run,
+	                                    .run = engine_analytic_run,
 	                                    .stats = stats };

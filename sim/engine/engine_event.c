@@ -3,13 +3,13 @@
 #include "sim/engine/machine.h"
 #include "sim/engine/pass.h"
 
-static void *make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
+static void *engine_event_make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
 {
 	(void)p; /* it comes with each pass */
 	return machine_new(c, NULL, e);
 }
 
-static void drop(void *m)
+static void engine_event_drop(void *m)
 {
 	machine_free(m);
 }
@@ -19,7 +19,8 @@ static struct stat_reg *stats_of(void *m)
 	return machine_stats(m);
 }
 
-static int step(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res, struct err *e)
+static int engine_event_step(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res,
+                             struct err *e)
 {
 	return machine_step(m, p, picks, res, e);
 }
@@ -50,11 +51,11 @@ static void look_on(void *m, const struct watch *w)
 }
 
 static const struct pass_ops ops = {
-	.make = make,
-	.free = drop,
+	.make = engine_event_make,
+	.free = engine_event_drop,
 	.stats = stats_of,
-	.warm = step,
-	.step = step,
+	.warm = engine_event_step,
+	.step = engine_event_step,
 	.resident = resident,
 	.pinned = pinned,
 	.now = now,
@@ -67,8 +68,8 @@ static bool can(const struct machine_cfg *c, enum run_fidelity f)
 	return machine_runs(c) == MACHINE_COMMANDS && f == RUN_EVENT;
 }
 
-static int run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a, struct run_result *out,
-               struct err *e)
+static int engine_event_run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
+                            struct run_result *out, struct err *e)
 {
 	return pass_run(&ops, conf, o, a, out, e);
 }
@@ -79,5 +80,5 @@ static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, str
 }
 
 const struct engine_ops engine_event = {
-	.fidelity = "event", .how = "event", .events = true, .can = can, .run = run, .stats = stats
+	.fidelity = "event", .how = "event", .events = true, .can = can, .run = engine_event_run, .stats = stats
 };

@@ -214,8 +214,8 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 	roofline(c, g, r);
 }
 
-static int run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a, struct run_result *out,
-               struct err *e)
+static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
+                          struct run_result *out, struct err *e)
 {
 	struct gpu g = machine_gpu(&conf->cfg);
 	struct run_memo *own = o->memo ? NULL : run_memo_new_from(conf->source, e), *memo = o->memo ? o->memo : own;
@@ -272,5 +272,5 @@ static bool can(const struct machine_cfg *c, enum run_fidelity f)
 const struct engine_ops engine_gpu = { .fidelity = "analytic",
 	                               .how = "a GPU's launches in closed form, its L2 by events",
 	                               .can = can,
-	                               .run = run,
+	                               .run = engine_gpu_run,
 	                               .stats = stats };

@@ -108,7 +108,7 @@ static bool inside(const struct residency *r, const struct op_stream *s, const s
 	return r->group[x->tensor] == at + 1;
 }
 
-static void move(struct residency *r, const struct work *w, uint32_t at, struct fused *f)
+static void gpu_baseline_move(struct residency *r, const struct work *w, uint32_t at, struct fused *f)
 {
 	const struct fuse_group *g = &w->groups[at];
 
@@ -126,7 +126,7 @@ static void move(struct residency *r, const struct work *w, uint32_t at, struct 
 
 /* --- the chains ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t bytes_of(const struct op_stream *s, const struct op *o)
+static uint64_t gpu_baseline_bytes_of(const struct op_stream *s, const struct op *o)
 {
 	uint64_t n = 0;
 
@@ -143,7 +143,7 @@ static uint32_t head_of(const struct op_stream *s, const struct fuse_group *g)
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
 		if (op_is_product(s->ops[i].kind))
 			return i;
-		if (bytes_of(s, &s->ops[i]) > bytes_of(s, &s->ops[head]))
+		if (gpu_baseline_bytes_of(s, &s->ops[i]) > gpu_baseline_bytes_of(s, &s->ops[head]))
 			head = i;
 	}
 	return head;
@@ -165,7 +165,7 @@ static int chains(struct work *w, struct err *e)
 			if (w->s->ops[w->groups[i].first].kind == OP_OPAQUE)
 				continue;
 			*f = (struct fused){ .op = head_of(w->s, &w->groups[i]) };
-			move(&r, w, i, f);
+			gpu_baseline_move(&r, w, i, f);
 			w->n++;
 		}
 	}
@@ -272,7 +272,7 @@ static int sort_out(struct work *w, struct err *e)
 /* --- their times ------------------------------------------------------------------------------------------------------- */
 
 /* The distinct kernels as a stream of their own. */
-static int stream_of(const struct work *w, struct op_stream *out, struct err *e)
+static int gpu_baseline_stream_of(const struct work *w, struct op_stream *out, struct err *e)
 {
 	*out = *w->s;
 	if (!(out->ops = arena_array(w->a, w->n_distinct + 1, sizeof *out->ops)))
@@ -348,13 +348,13 @@ static int add_up(const struct work *w, struct gpu_work *x, const struct op_stre
 	return 0;
 }
 
-static int times(struct work *w, const struct machine_conf *gpu, struct gpu_baseline *out, struct err *e)
+static int gpu_baseline_times(struct work *w, const struct machine_conf *gpu, struct gpu_baseline *out, struct err *e)
 {
 	struct op_stream some, x;
 	struct gpu_work launches;
 	int rc;
 
-	if (stream_of(w, &some, e) < 0)
+	if (gpu_baseline_stream_of(w, &some, e) < 0)
 		return -1;
 	x = some;
 	rc = gpu_geometry_foreign(w->g, w->s) ? gpu_geometry_work(w->g, w->k, &some, w->a, &x, &launches, e)
@@ -376,7 +376,7 @@ int gpu_baseline_run(const struct op_stream *s, const struct machine_conf *gpu, 
 	    sort_out(&w, e) < 0)
 		return -1;
 	out->joined = s->n_ops - w.n_groups;
-	return w.n ? times(&w, gpu, out, e) : 0;
+	return w.n ? gpu_baseline_times(&w, gpu, out, e) : 0;
 }
 
 /* --- which device ---------------------------------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ static void busy_of(const uint64_t *peak, const struct core_account *a, ps_t *bu
 }
 
 /* Divides what is left over a command's members by their own work; the last takes the rest, so nothing is lost. */
-static uint64_t part(uint64_t weight, uint64_t *weight_left, uint64_t *left)
+static uint64_t pass_part(uint64_t weight, uint64_t *weight_left, uint64_t *left)
 {
 	uint64_t mine;
 
@@ -137,12 +137,12 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 
 			if (!o->span_ps && !o->start_ps)
 				o->start_ps = at;
-			took = part(w, &weights, &span);
+			took = pass_part(w, &weights, &span);
 			o->span_ps += took;
 			at += took;
-			o->limit_ps += part(w, &wl, &limit);
-			o->mem_bytes += part(dw, &dram_weights, &mem);
-			o->dram_bytes += part(dw, &dl, &dram);
+			o->limit_ps += pass_part(w, &wl, &limit);
+			o->mem_bytes += pass_part(dw, &dram_weights, &mem);
+			o->dram_bytes += pass_part(dw, &dl, &dram);
 			o->bound = bound;
 			memcpy(o->stall_ppm, ppm, sizeof ppm);
 		}
@@ -197,8 +197,8 @@ static int warm_up(const struct built *g, const struct isa_prog *p, enum run_sta
 	return g->ops->warm(g->m, &quiet, picks, res, e) < 0 ? err_add(e, "warming up") : 0;
 }
 
-static int measure(const struct built *g, const struct machine_cfg *c, struct picks *picks, const struct run_opts *o,
-                   struct arena *a, struct run_result *r, struct err *e)
+static int pass_measure(const struct built *g, const struct machine_cfg *c, struct picks *picks,
+                        const struct run_opts *o, struct arena *a, struct run_result *r, struct err *e)
 {
 	const struct isa_prog *p = &r->map->prog;
 	const uint32_t *const *now = (const uint32_t *const *)picks->now;
@@ -344,7 +344,7 @@ static int run_at(const struct job *j, uint64_t khz, const struct run_opts *o, s
 	if (pass_slowed(&j->m->prog, g.top, khz, a, &slowed.prog, e) < 0 || picks_new(&picks, r->stream, a, e) < 0 ||
 	    !(g.m = j->ops->make(&c, &slowed.prog, e)))
 		return -1;
-	rc = measure(&g, &c, &picks, o, a, r, e);
+	rc = pass_measure(&g, &c, &picks, o, a, r, e);
 	j->ops->free(g.m);
 	r->map = j->m;
 	return rc;

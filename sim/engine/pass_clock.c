@@ -62,7 +62,7 @@ static uint64_t clock_of(const struct asking *q, uint64_t i)
 	return i >= q->steps ? q->c->clock : q->low + i * NPU_CLOCK_STEP;
 }
 
-static bool ask(struct asking *q, uint64_t i, struct figures *out)
+static bool pass_clock_ask(struct asking *q, uint64_t i, struct figures *out)
 {
 	struct run_result r;
 
@@ -75,7 +75,7 @@ static bool ask(struct asking *q, uint64_t i, struct figures *out)
 	return !q->failed;
 }
 
-static bool fits(const struct asking *q, const struct figures *x)
+static bool pass_clock_fits(const struct asking *q, const struct figures *x)
 {
 	return energy_power(x->energy_fj, x->total_ps) <= q->c->power.cap;
 }
@@ -95,7 +95,7 @@ static uint64_t turns_at(struct asking *q, bool (*holds)(const struct asking *q,
 		const uint64_t mid = (low + high) / 2;
 		struct figures x;
 
-		if (!ask(q, mid, &x))
+		if (!pass_clock_ask(q, mid, &x))
 			break;
 		if (holds(q, &x) == first)
 			low = mid + 1;
@@ -111,7 +111,7 @@ static int no_clock_fits(const struct asking *q)
 	struct figures x;
 	struct asking again = *q;
 
-	if (!ask(&again, 0, &x))
+	if (!pass_clock_ask(&again, 0, &x))
 		return -1;
 	cfg_format_value(CFG_T_POWER, q->c->power.cap, &cap);
 	cfg_format_value(CFG_T_FREQ, clock_of(q, 0), &low);
@@ -129,14 +129,14 @@ static int64_t capped(struct asking *q)
 	struct figures x;
 	uint64_t i;
 
-	if (fits(q, &q->full))
+	if (pass_clock_fits(q, &q->full))
 		return (int64_t)q->steps;
-	i = turns_at(q, fits, true);
+	i = turns_at(q, pass_clock_fits, true);
 	if (q->failed)
 		return -1;
 	if (i == 0)
 		return no_clock_fits(q);
-	for (i--; i > 0 && ask(q, i, &x) && x.total_ps < q->full.total_ps; i--) {}
+	for (i--; i > 0 && pass_clock_ask(q, i, &x) && x.total_ps < q->full.total_ps; i--) {}
 	return q->failed ? -1 : (int64_t)i;
 }
 
@@ -150,7 +150,7 @@ uint64_t pass_clock(const struct machine_cfg *c, pass_at_fn *at, void *self, str
 	if (!npu_power_known(p) || (!p->cap && p->mode != NPU_PACE))
 		return c->clock;
 	q.steps = c->clock > low ? (c->clock - low + NPU_CLOCK_STEP - 1) / NPU_CLOCK_STEP : 0;
-	if (!ask(&q, q.steps, &q.full))
+	if (!pass_clock_ask(&q, q.steps, &q.full))
 		return 0;
 	best = p->cap ? capped(&q) : (int64_t)q.steps;
 	if (best < 0)

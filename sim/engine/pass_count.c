@@ -65,7 +65,7 @@ static uint64_t work_of_insn(const struct isa_prog *p, const struct isa_cmd *c, 
 	return i->edges && i->when == ISA_TILE ? edged_work(p, c, i) : t.full * i->work + (t.last ? i->work_last : 0);
 }
 
-static int unit_of(const struct isa_insn *i)
+static int pass_count_unit_of(const struct isa_insn *i)
 {
 	for (int u = 0; u < UNIT_COUNT; u++)
 		if (unit_table[u]->res == (enum res)i->unit)
@@ -102,7 +102,7 @@ struct counting {
 	uint64_t *fj; /* of the op */
 };
 
-static void add(const struct counting *to, int event, uint64_t n)
+static void pass_count_add(const struct counting *to, int event, uint64_t n)
 {
 	to->x->n[event] = energy_add(to->x->n[event], n);
 	*to->fj = energy_add(*to->fj, energy_events(n, to->c->power.used.cost[npu_event_cost(event)], ENERGY_ONE));
@@ -116,14 +116,14 @@ static void count_steps(const struct op_stream *s, const struct op *o, enum isa_
 	uint64_t all, special;
 
 	if (code == ISA_CONVERT || code == ISA_SORT) {
-		add(to, code == ISA_SORT ? NPU_EVENT_compare : NPU_EVENT_convert, n);
+		pass_count_add(to, code == ISA_SORT ? NPU_EVENT_compare : NPU_EVENT_convert, n);
 		return;
 	}
 	w = work_of(s, o);
 	all = energy_add(w.alu, w.sfu);
 	special = all ? (uint64_t)((double)n * (double)w.sfu / (double)all) : 0;
-	add(to, NPU_EVENT_sfu, special);
-	add(to, NPU_EVENT_alu, n - special);
+	pass_count_add(to, NPU_EVENT_sfu, special);
+	pass_count_add(to, NPU_EVENT_alu, n - special);
 }
 
 static uint64_t at_most(uint64_t reuse, uint64_t dim)
@@ -154,7 +154,7 @@ static uint64_t operand_bytes(const struct machine_cfg *c, const struct op *o, i
 static void count_insn(const struct op_stream *s, const struct isa_insn *i, uint64_t n, const struct counting *to)
 {
 	const struct op *o = &s->ops[i->op];
-	const int unit = unit_of(i);
+	const int unit = pass_count_unit_of(i);
 
 	if (unit < 0 || !n)
 		return;
@@ -162,8 +162,8 @@ static void count_insn(const struct op_stream *s, const struct isa_insn *i, uint
 		count_steps(s, o, (enum isa_code)i->code, n, to);
 		return;
 	}
-	add(to, NPU_MACS(unit, format_of(to->c, o)), n);
-	add(to, NPU_EVENT_sram_operand, operand_bytes(to->c, o, unit, n));
+	pass_count_add(to, NPU_MACS(unit, format_of(to->c, o)), n);
+	pass_count_add(to, NPU_EVENT_sram_operand, operand_bytes(to->c, o, unit, n));
 }
 
 /* Math that a tensor which stays needs once was done in an earlier pass, but of the first one. Values of ops that are no
@@ -189,8 +189,8 @@ static void count_units(const struct machine_cfg *c, enum run_start start, const
 		if (r->map->cmd_of_op[i] == UINT32_MAX || op_is_product(s->ops[i].kind))
 			continue;
 		w = work_of(s, &s->ops[i]);
-		add(&(struct counting){ c, out, &op_fj[i] }, NPU_EVENT_sram_value,
-		    energy_add(w.read_bytes, w.write_bytes));
+		pass_count_add(&(struct counting){ c, out, &op_fj[i] }, NPU_EVENT_sram_value,
+		               energy_add(w.read_bytes, w.write_bytes));
 	}
 }
 

@@ -33,7 +33,7 @@ static uint64_t weight(const struct run_op *o, enum by by, uint64_t work)
 }
 
 /* Of what is left a part as large as the weight is of the weights left. */
-static uint64_t part(uint64_t weight, uint64_t weights, uint64_t left)
+static uint64_t pass_energy_part(uint64_t weight, uint64_t weights, uint64_t left)
 {
 	return weight >= weights ? left : ps_min(left, (uint64_t)((double)left * ((double)weight / (double)weights)));
 }
@@ -49,7 +49,7 @@ static void share_out(struct run_result *r, enum by by, const uint64_t *work, ui
 	if (!weights) /* bytes that no op was told of, and nothing of a stream without time */
 		by = BY_TIME, weights = time;
 	for (size_t i = 0; i < r->stream->n_ops && weights; i++) {
-		const uint64_t w = weight(&r->ops[i], by, work[i]), mine = w ? part(w, weights, fj) : 0;
+		const uint64_t w = weight(&r->ops[i], by, work[i]), mine = w ? pass_energy_part(w, weights, fj) : 0;
 
 		r->ops[i].energy_fj += mine;
 		fj -= mine;
@@ -59,7 +59,7 @@ static void share_out(struct run_result *r, enum by by, const uint64_t *work, ui
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
-static void rows(const struct npu_energy *x, const uint64_t *work, struct run_result *r)
+static void pass_energy_rows(const struct npu_energy *x, const uint64_t *work, struct run_result *r)
 {
 	uint64_t by[BYS] = { 0 };
 
@@ -106,7 +106,7 @@ int pass_energy(const struct machine_cfg *c, uint64_t top, const struct stat_reg
 	r->n_energy = NPU_ENERGIES;
 	pass_count(c, st, start, r, &did, work);
 	npu_energy_of(&c->power, c->clock, top, &did, r->total_ps, &x);
-	rows(&x, work, r);
+	pass_energy_rows(&x, work, r);
 	r->clock_khz = c->clock;
 	full.clock = top;
 	/* Until the time that it has is over it waits. */

@@ -48,7 +48,7 @@ int picks_new(struct picks *p, const struct op_stream *s, struct arena *a, struc
 }
 
 /* `n` of `pool` without replacement, moved to the pool's front. */
-static void draw(struct rng *g, uint32_t *pool, uint32_t size, uint32_t n)
+static void picks_draw(struct rng *g, uint32_t *pool, uint32_t size, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = i + (uint32_t)rng_below(g, size - i), t = pool[i];
@@ -72,7 +72,7 @@ static void follow(struct picks *p, const struct op_stream *s, uint32_t r, struc
 		if (!taken)
 			p->scratch[free_n++] = i;
 	}
-	draw(g, p->scratch, free_n, free_n < top ? free_n : top);
+	picks_draw(g, p->scratch, free_n, free_n < top ? free_n : top);
 	for (uint32_t k = 0; k < top; k++)
 		p->now[r][k] = rng_below(g, PPM) >= keep_ppm && used < free_n ? p->scratch[used++] : was[k];
 }
@@ -88,7 +88,7 @@ void picks_first(struct picks *p, const struct op_stream *s, struct rng *g, uint
 		}
 		for (uint32_t i = 0; i < n; i++)
 			p->scratch[i] = i;
-		draw(g, p->scratch, n, top);
+		picks_draw(g, p->scratch, n, top);
 		if (top)
 			memcpy(p->now[r], p->scratch, top * sizeof *p->scratch);
 	}

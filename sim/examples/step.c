@@ -15,7 +15,7 @@ static int failed(const struct npusim_error *e)
 	return 1;
 }
 
-static void show(npusim_result *r)
+static void step_show(npusim_result *r)
 {
 	static const char *const paths[] = { "total_us",      "roofline_us",   "mfu",
 		                             "bandwidth_use", "energy_uj",     "dram_bytes",
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	npusim_result *r = w ? npusim_eval(m, w, NULL, 0, &e) : NULL;
 
 	if (r)
-		show(r);
+		step_show(r);
 	npusim_result_free(r);
 	npusim_work_free(w);
 	npusim_machine_free(m);

@@ -37,7 +37,7 @@ static bool joins(const struct lop *prev, const struct trace_launch *l, const st
 	return u && u->joins_previous && prev->rule && prev->rule->kind == u->kind;
 }
 
-static void join(struct lop *o, const struct trace_launch *l, const struct rule *u)
+static void lower_join(struct lop *o, const struct trace_launch *l, const struct rule *u)
 {
 	o->n_launches++;
 	if (u && u->joins_previous && u->kind == OP_ATTENTION)
@@ -56,7 +56,7 @@ struct stream_slot {
 	bool used;
 };
 
-static struct stream_slot *stream_of(struct stream_slot *slots, uint32_t cap, const struct trace_launch *l)
+static struct stream_slot *lower_stream_of(struct stream_slot *slots, uint32_t cap, const struct trace_launch *l)
 {
 	uint64_t h = hash_mix(hash_u64(hash_u64(HASH_INIT, (uint64_t)l->device), (uint64_t)l->stream));
 	uint32_t at = (uint32_t)h & (cap - 1);
@@ -89,11 +89,11 @@ static int group(struct lowering *w)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct trace_launch *l = &t->launches[i];
 		const struct rule *u = rules_match(w->rules, l);
-		struct stream_slot *s = stream_of(slots, cap, l);
+		struct stream_slot *s = lower_stream_of(slots, cap, l);
 		struct lop *o;
 
 		if (s->last != NO_OP && joins(&w->lops[s->last], l, u)) {
-			join(&w->lops[s->last], l, u);
+			lower_join(&w->lops[s->last], l, u);
 			w->launch_op[i] = s->last;
 			continue;
 		}
@@ -296,7 +296,7 @@ static int put_launches(struct lowering *w)
 		struct op *o = &s->ops[w->launch_op[i]];
 		uint32_t at = o->first_launch + next[w->launch_op[i]]++;
 		struct op_launch *x = &s->launches[at];
-		struct stream_slot *q = stream_of(slots, cap, l);
+		struct stream_slot *q = lower_stream_of(slots, cap, l);
 		uint64_t took = ns(l->dur_ns);
 
 		*x = (struct op_launch){ .trace_id = l->id,
@@ -353,7 +353,7 @@ static void set_phases(struct lowering *w)
 	}
 }
 
-static void count(const struct lowering *w, struct lower_stats *st)
+static void lower_count(const struct lowering *w, struct lower_stats *st)
 {
 	const struct op_stream *s = w->out;
 	uint64_t types[LOWER_TYPES];
@@ -410,6 +410,6 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	set_phases(&w);
 	if (lower_names(&w) < 0 || place_stream(out, ERR_IO, a, e) < 0)
 		return -1;
-	count(&w, st);
+	lower_count(&w, st);
 	return 0;
 }

@@ -59,8 +59,8 @@ static const char *steps_with_ops(const struct trace *t, size_t *base)
 	return name;
 }
 
-static bool kept(const struct trace *t, const struct trace_launch *l, const char *name, size_t base, int64_t first,
-                 int64_t last)
+static bool lower_part_kept(const struct trace *t, const struct trace_launch *l, const char *name, size_t base,
+                            int64_t first, int64_t last)
 {
 	const int64_t at = moment(l);
 
@@ -96,13 +96,13 @@ void lower_part(struct trace *t, struct lower_left *left)
 	name = steps_with_ops(t, &base);
 	for (size_t i = 0; i < t->n_launches; i++)
 		if (!t->launches[i].op && t->launches[i].kind == TRACE_KERNEL && t->launches[i].dur_ns > 0 &&
-		    !kept(t, &t->launches[i], name, base, first, last))
+		    !lower_part_kept(t, &t->launches[i], name, base, first, last))
 			out += (uint64_t)t->launches[i].dur_ns;
 	if (out * 2 <= without)
 		return; /* it is not around the ops that the others are */
 	left->launches = t->n_launches;
 	for (size_t i = 0; i < t->n_launches; i++)
-		if (kept(t, &t->launches[i], name, base, first, last))
+		if (lower_part_kept(t, &t->launches[i], name, base, first, last))
 			t->launches[n++] = t->launches[i];
 	t->n_launches = n;
 	left->launches -= n;

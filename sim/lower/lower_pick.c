@@ -46,7 +46,7 @@ static uint32_t older(const struct lowering *w, uint32_t val)
 	return w->vals[val].next;
 }
 
-static int grow(struct lowering *w)
+static int lower_pick_grow(struct lowering *w)
 {
 	uint32_t n = w->n_buckets ? 2 * w->n_buckets : 256;
 	struct bucket *b = arena_array(w->a, n, sizeof *b);
@@ -72,7 +72,7 @@ uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t t
 	struct val *v = &w->vals[at];
 	struct bucket *b;
 
-	if (2 * w->used_buckets >= w->n_buckets && grow(w) < 0)
+	if (2 * w->used_buckets >= w->n_buckets && lower_pick_grow(w) < 0)
 		return NO_VAL;
 	b = slot(w->buckets, w->n_buckets, io->dtype, elems);
 	if (b->head == NO_VAL)

@@ -116,7 +116,7 @@ static const struct trace_op *told_around(const struct trace_op *o)
 	return NULL;
 }
 
-static int add_op(struct types *t, const struct trace_op *o)
+static int lower_types_add_op(struct types *t, const struct trace_op *o)
 {
 	struct told *x = &t->ops[t->n];
 	const struct trace_op *more = told_around(o), *from = more ? more : o;
@@ -491,7 +491,7 @@ static void meet(struct types *t, enum dtype d, const uint64_t *dims, int32_t nd
 }
 
 /* The op's shape as it would be read now; NULL: it cannot be. */
-static const struct shape *shape_of(struct types *t, const struct told *x)
+static const struct shape *lower_types_shape_of(struct types *t, const struct told *x)
 {
 	struct trace_launch l = *x->launch;
 	const struct rule *u;
@@ -513,7 +513,7 @@ static void meet_all(struct types *t, const struct told *x)
 		if (d != DT_NONE && elems_of(y))
 			meet(t, d, (const uint64_t *)y->dims, y->ndims, elems_of(y), false);
 	}
-	if (!(s = shape_of(t, x)))
+	if (!(s = lower_types_shape_of(t, x)))
 		return;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (s->out[i].ndims >= 0 && !s->out[i].dtype_guess)
@@ -521,7 +521,7 @@ static void meet_all(struct types *t, const struct told *x)
 }
 
 /* Elements of an indexed read, whose result is not made before its positions are known. */
-static uint64_t rows_of(const struct shape *s)
+static uint64_t lower_types_rows_of(const struct shape *s)
 {
 	uint64_t n;
 
@@ -545,11 +545,11 @@ static void tell_by_behind(struct types *t, uint32_t at)
 		if (lacks(&x->args[i]))
 			x->args[i].dtype = "float", x->how[i] = LOWER_TYPES;
 	}
-	s = shape_of(t, x);
+	s = lower_types_shape_of(t, x);
 	for (uint32_t i = 0; i < x->op.n_args; i++)
 		if (x->how[i] == LOWER_TYPES)
 			x->args[i].dtype = "", x->how[i] = LOWER_TYPE_NONE;
-	if (!s || !(elems = s->open_index ? rows_of(s) : s->n_out ? s->out[0].elems : 0))
+	if (!s || !(elems = s->open_index ? lower_types_rows_of(s) : s->n_out ? s->out[0].elems : 0))
 		return;
 	for (uint32_t i = at + 1; i < t->n && i <= at + BEHIND && found == DT_NONE; i++)
 		for (uint32_t k = 0; k < t->ops[i].op.n_args && found == DT_NONE; k++) {
@@ -575,7 +575,7 @@ static bool needed(const struct trace *t)
 	return false;
 }
 
-static int collect(struct types *t, const struct trace *from)
+static int lower_types_collect(struct types *t, const struct trace *from)
 {
 	size_t n = 0;
 	uint64_t args = 1;
@@ -597,7 +597,7 @@ static int collect(struct types *t, const struct trace *from)
 			continue;
 		slot = slot_of(t, l->op);
 		if (!*slot) {
-			if (add_op(t, l->op) < 0)
+			if (lower_types_add_op(t, l->op) < 0)
 				return -1;
 			*slot = t->n;
 			t->ops[t->n - 1].launch = l;
@@ -637,7 +637,7 @@ static void tell_all(struct types *t)
 }
 
 /* The least sure of an op's types stands for it; a list that the kernel's name alone tells of is not counted. */
-static void count(struct told *x, struct lower_stats *st)
+static void lower_types_count(struct told *x, struct lower_stats *st)
 {
 	static const enum lower_type doubt[] = { LOWER_TYPE_NONE, LOWER_TYPE_ASSUMED, LOWER_TYPE_NEIGHBOUR,
 		                                 LOWER_TYPE_KERNEL, LOWER_TYPE_OP };
@@ -682,7 +682,7 @@ int lower_types(const struct trace *from, struct rules *r, struct arena *a, stru
 	if (!needed(from))
 		return 0;
 	to->launches = arena_array(a, from->n_launches, sizeof *to->launches);
-	if (!to->launches || collect(&t, from) < 0)
+	if (!to->launches || lower_types_collect(&t, from) < 0)
 		return err_set(e, ERR_NOMEM, "out of memory while lowering");
 	tell_all(&t);
 	for (size_t i = 0; i < from->n_launches; i++) {
@@ -691,6 +691,6 @@ int lower_types(const struct trace *from, struct rules *r, struct arena *a, stru
 			to->launches[i].op = &t.ops[*slot_of(&t, to->launches[i].op) - 1].op;
 	}
 	for (uint32_t i = 0; i < t.n; i++)
-		count(&t.ops[i], st);
+		lower_types_count(&t.ops[i], st);
 	return 0;
 }

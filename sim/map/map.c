@@ -25,7 +25,7 @@ struct builder {
 	uint32_t batch, in_batch, since_sync, moves;
 };
 
-static int grow(void **p, size_t *cap, size_t need, size_t size, struct err *e)
+static int map_grow(void **p, size_t *cap, size_t need, size_t size, struct err *e)
 {
 	void *q;
 	size_t want = *cap ? *cap : 256;
@@ -65,7 +65,7 @@ static uint32_t tidy_deps(struct builder *b, size_t from)
 
 static int add_dep(struct builder *b, uint32_t cmd, struct err *e)
 {
-	if (grow((void **)&b->deps, &b->cap_deps, b->n_deps + 1, sizeof *b->deps, e) < 0)
+	if (map_grow((void **)&b->deps, &b->cap_deps, b->n_deps + 1, sizeof *b->deps, e) < 0)
 		return -1;
 	b->deps[b->n_deps++] = cmd;
 	return 0;
@@ -182,11 +182,11 @@ static int emit_lot(struct builder *b, const struct mapper *m, const struct map_
 	struct isa_cmd *c;
 	size_t deps = b->n_deps;
 
-	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
-	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
-	    grow((void **)&b->edges, &b->cap_edges, b->n_edges + uneven(d), sizeof *b->edges, e) < 0 ||
-	    grow((void **)&b->members, &b->cap_members, b->n_members + ops, sizeof *b->members, e) < 0 ||
-	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0 ||
+	if (map_grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
+	    map_grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
+	    map_grow((void **)&b->edges, &b->cap_edges, b->n_edges + uneven(d), sizeof *b->edges, e) < 0 ||
+	    map_grow((void **)&b->members, &b->cap_members, b->n_members + ops, sizeof *b->members, e) < 0 ||
+	    map_grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0 ||
 	    find_deps(b, m, l, last_cmd, sync, chained, e) < 0)
 		return -1;
 	if (!chained && b->in_batch && b->in_batch + l->n > m->c->dispatch.batch)
@@ -376,7 +376,7 @@ static int emit_groups(struct builder *b, struct mapper *m, struct map_candidate
 	return 0;
 }
 
-static void *copy(struct arena *a, const void *p, size_t n, size_t size)
+static void *map_copy(struct arena *a, const void *p, size_t n, size_t size)
 {
 	void *q = arena_array(a, n ? n : 1, size);
 
@@ -419,11 +419,11 @@ static int freeze(struct builder *b, const struct op_stream *s, struct arena *a,
 {
 	struct isa_tensor *t = arena_array(a, s->n_tensors ? s->n_tensors : 1, sizeof *t);
 
-	p->cmds = copy(a, b->cmds, b->n_cmds, sizeof *b->cmds);
-	p->insns = copy(a, b->insns, b->n_insns, sizeof *b->insns);
-	p->edges = copy(a, b->edges, b->n_edges, sizeof *b->edges);
-	p->deps = copy(a, b->deps, b->n_deps, sizeof *b->deps);
-	p->members = copy(a, b->members, b->n_members, sizeof *b->members);
+	p->cmds = map_copy(a, b->cmds, b->n_cmds, sizeof *b->cmds);
+	p->insns = map_copy(a, b->insns, b->n_insns, sizeof *b->insns);
+	p->edges = map_copy(a, b->edges, b->n_edges, sizeof *b->edges);
+	p->deps = map_copy(a, b->deps, b->n_deps, sizeof *b->deps);
+	p->members = map_copy(a, b->members, b->n_members, sizeof *b->members);
 	if (!t || !p->cmds || !p->insns || !p->edges || !p->deps || !p->members)
 		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
 	for (size_t i = 0; i < s->n_tensors; i++)

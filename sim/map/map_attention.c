@@ -93,7 +93,8 @@ static void tile(struct map_candidate *d, struct isa_insn *i, const struct tiled
 		d->slot_bytes += i->tile_bytes;
 }
 
-static struct isa_insn *move(const struct attn *a, struct map_candidate *d, int which, const struct tiled *t)
+static struct isa_insn *map_attention_move(const struct attn *a, struct map_candidate *d, int which,
+                                           const struct tiled *t)
 {
 	struct isa_insn *i = map_move(a->m, d, a->op, a->io[which], ISA_TILE);
 
@@ -101,7 +102,7 @@ static struct isa_insn *move(const struct attn *a, struct map_candidate *d, int 
 	return i;
 }
 
-static struct map_math product(const struct attn *a, uint64_t m, uint64_t n, uint64_t k, bool in_part)
+static struct map_math map_attention_product(const struct attn *a, uint64_t m, uint64_t n, uint64_t k, bool in_part)
 {
 	struct unit_job j = map_job(a->m, a->op);
 
@@ -113,7 +114,7 @@ static struct map_math product(const struct attn *a, uint64_t m, uint64_t n, uin
 /* Keys that a query is multiplied with, in the mean. */
 static uint64_t keys_seen(const struct attn *a)
 {
-	const enum unit unit = product(a, a->q, a->keys, a->dim, false).unit;
+	const enum unit unit = map_attention_product(a, a->q, a->keys, a->dim, false).unit;
 
 	return a->skips ? div_up(map_mask_pairs(&a->op->shape, map_mask_side(a->m, unit)), a->q) : a->keys;
 }
@@ -152,7 +153,8 @@ static uint64_t heads_together(const struct attn *a, uint64_t bytes)
 /* --- math --------------------------------------------------------------------------------------------------------- */
 
 /* Math of a tile; nothing that takes no time. */
-static void put(const struct attn *a, struct map_candidate *d, enum res unit, const struct unit_plan *p, uint8_t stays)
+static void map_attention_put(const struct attn *a, struct map_candidate *d, enum res unit, const struct unit_plan *p,
+                              uint8_t stays)
 {
 	struct isa_insn *i;
 
@@ -174,7 +176,7 @@ static void put(const struct attn *a, struct map_candidate *d, enum res unit, co
 /* The first of a tile: it synchronises itself, so the engine's own wait between tiles (dma.sync) is not. */
 static void put_wait(const struct attn *a, struct map_candidate *d, enum res unit, ps_t span, uint8_t stays)
 {
-	put(a, d, unit, &(struct unit_plan){ .span = at_least_1(span), .code = ISA_SYNC }, stays);
+	map_attention_put(a, d, unit, &(struct unit_plan){ .span = at_least_1(span), .code = ISA_SYNC }, stays);
 }
 
 enum { SCORES = 1, VALUES = 2 };
@@ -190,7 +192,7 @@ struct work_piece {
 /* The unit that multiplies queries and keys. */
 static enum res arrays(const struct attn *a)
 {
-	return unit_table[product(a, a->q, a->keys, a->dim, false).unit]->res;
+	return unit_table[map_attention_product(a, a->q, a->keys, a->dim, false).unit]->res;
 }
 
 /* A product on one array of one core; false: the unit cannot. */
@@ -211,7 +213,7 @@ static bool on_one_array(const struct attn *a, enum unit unit, uint64_t m, uint6
 /* Several heads: one after the other on all arrays, or each on one. */
 static struct map_math product_times(const struct attn *a, const struct work_piece *w, uint64_t n, uint64_t k)
 {
-	struct map_math x = product(a, w->rows, n, k, w->in_part);
+	struct map_math x = map_attention_product(a, w->rows, n, k, w->in_part);
 	struct unit_plan p;
 
 	x.plan.span *= w->times;
@@ -235,8 +237,8 @@ static void put_products(const struct attn *a, struct map_candidate *d, const st
 	p.span = ps_max(p.span, w->least);
 	p.latency = 0;
 	if (map_dequant(a->m, a->op, qk.unit, w->times * w->keys * (a->dim + a->v_dim), &narrow))
-		put(a, d, unit_table[narrow.unit]->res, &narrow.plan, 0);
-	put(a, d, unit_table[qk.unit]->res, &p, 0);
+		map_attention_put(a, d, unit_table[narrow.unit]->res, &narrow.plan, 0);
+	map_attention_put(a, d, unit_table[qk.unit]->res, &p, 0);
 	d->why = p.why;
 }
 
@@ -251,7 +253,7 @@ static void put_softmax(const struct attn *a, struct map_candidate *d, const str
 	struct map_math x = map_fastest(a->m, &j);
 
 	x.plan.span += more;
-	put(a, d, unit_table[x.unit]->res, &x.plan, 0);
+	map_attention_put(a, d, unit_table[x.unit]->res, &x.plan, 0);
 }
 
 /* What bounds a query head of a group, where K and V of the group stream past one array a core that holds what they are
@@ -262,14 +264,14 @@ static ps_t fed(const struct attn *a)
 		       bytes = (a->bytes[Q] + a->bytes[K] + a->bytes[V]) / a->heads;
 	struct unit_plan p = { .span = 0 };
 
-	on_one_array(a, product(a, rows, 1, a->dim, true).unit, rows, 1, a->dim, true, &p);
+	on_one_array(a, map_attention_product(a, rows, 1, a->dim, true).unit, rows, 1, a->dim, true, &p);
 	return ps_max(p.span, clock_transfer(bytes, a->m->dram_rate)) / a->group;
 }
 
 /* --- the whole of a part ------------------------------------------------------------------------------------------ */
 
 /* Whether SRAM holds two tiles of it. */
-static bool finish(const struct attn *a, struct map_candidate *d, uint64_t n0, uint64_t n1, uint64_t n2)
+static bool map_attention_finish(const struct attn *a, struct map_candidate *d, uint64_t n0, uint64_t n1, uint64_t n2)
 {
 	struct map_flow f = { .slot = d->slot_bytes, .held = d->fixed_bytes };
 
@@ -304,7 +306,7 @@ struct by_head {
 };
 
 /* What a head is paced by: its wait once, then piece by piece. */
-static void put_head(const struct attn *a, const struct by_head *h, struct map_candidate *d)
+static void map_attention_put_head(const struct attn *a, const struct by_head *h, struct map_candidate *d)
 {
 	const uint64_t pieces = div_up(a->q, h->rows) * h->tiles;
 	const ps_t least = fed(a), wait = a->c->head + a->c->step / a->group;
@@ -331,13 +333,14 @@ static bool heads_tiled(const struct attn *a, const struct by_head *h, struct ma
 
 	*d = (struct map_candidate){ .n = 0 };
 	for (int i = Q; i <= V; i++) {
-		struct isa_insn *x = move(a, d, i, h->tiles == 1 ? &whole : i == Q ? &qo : &kv);
+		struct isa_insn *x = map_attention_move(a, d, i, h->tiles == 1 ? &whole : i == Q ? &qo : &kv);
 
 		x->bytes = h->there ? 0 : x->bytes;
 	}
-	put_head(a, h, d);
-	move(a, d, O, h->tiles == 1 ? &out : &qo);
-	return h->tiles == 1 ? finish(a, d, n, h->together * g, div_up(a->q, h->rows)) : finish(a, d, a->heads, g, t);
+	map_attention_put_head(a, h, d);
+	map_attention_move(a, d, O, h->tiles == 1 ? &out : &qo);
+	return h->tiles == 1 ? map_attention_finish(a, d, n, h->together * g, div_up(a->q, h->rows))
+	                     : map_attention_finish(a, d, a->heads, g, t);
 }
 
 /* --- per_head ----------------------------------------------------------------------------------------------------- */
@@ -370,10 +373,10 @@ static bool in_copies(const struct attn *a, uint64_t each, uint64_t k, struct ma
 	*d = (struct map_candidate){ .n = 0 };
 	for (int i = Q; n && i <= V; i++)
 		copy_of(a, d, i, from, n);
-	put_head(a, &h, d);
+	map_attention_put_head(a, &h, d);
 	if (n)
 		copy_of(a, d, O, from, n);
-	return n && finish(a, d, n, a->group, div_up(a->q, h.rows));
+	return n && map_attention_finish(a, d, n, a->group, div_up(a->q, h.rows));
 }
 
 static bool per_head(const struct attn *a, uint64_t k, struct map_candidate *d)
@@ -443,14 +446,14 @@ static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t togethe
 		put_wait(a, d, RES_VECTOR, a->c->start, 0);
 		d->insn[0].when = ISA_PRE;
 	}
-	move(a, d, Q, &qo);
-	move(a, d, K, &kv);
-	move(a, d, V, &kv);
+	map_attention_move(a, d, Q, &qo);
+	map_attention_move(a, d, K, &kv);
+	map_attention_move(a, d, V, &kv);
 	put_wait(a, d, RES_VECTOR, together * (a->c->step + moves * a->c->move), 1 << 2);
 	put_softmax(a, d, &w, (a->c->softmax + 1) / 2, together * unpacked(a, w.keys));
 	put_products(a, d, &w);
-	move(a, d, O, &qo);
-	return finish(a, d, n, blocks, tiles);
+	map_attention_move(a, d, O, &qo);
+	return map_attention_finish(a, d, n, blocks, tiles);
 }
 
 static bool grouped(const struct attn *a, uint64_t k, struct map_candidate *d)
@@ -486,21 +489,21 @@ static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k,
 
 	*d = (struct map_candidate){ .why = "softmax" };
 	if (first)
-		move(a, d, Q, &t), move(a, d, K, &t);
+		map_attention_move(a, d, Q, &t), map_attention_move(a, d, K, &t);
 	else
 		move_scores(a, d, false, &t);
 	if (last)
-		move(a, d, V, &t);
+		map_attention_move(a, d, V, &t);
 	put_wait(a, d, w.which ? arrays(a) : RES_VECTOR, 0, 0);
 	if (w.which)
 		put_products(a, d, &w);
 	if (soft)
 		put_softmax(a, d, &w, steps, 0);
 	if (last)
-		move(a, d, O, &t);
+		map_attention_move(a, d, O, &t);
 	else
 		move_scores(a, d, true, &t);
-	return finish(a, d, n, 1, 1);
+	return map_attention_finish(a, d, n, 1, 1);
 }
 
 static bool materialised(const struct attn *a, uint64_t k, struct map_candidate *d)

@@ -15,7 +15,7 @@
 #define TIGHT  4   /* part of SRAM that may be held beside what streams before a cut is looked at */
 
 /* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. */
-static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_candidate *d)
+static bool map_blocks_fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_candidate *d)
 {
 	struct map_block b;
 	uint64_t k = 0;
@@ -31,7 +31,7 @@ static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map
 {
 	for (struct map_cutting c = { MAP_CUT_ROWS, 0 }; c.cut < MAP_CUTS; c.cut++)
 		for (c.blocks = 2; c.blocks <= MOST; c.blocks *= 2)
-			if (fits(m, op, &c, d))
+			if (map_blocks_fits(m, op, &c, d))
 				return c;
 	return (struct map_cutting){ MAP_CUTS, 0 };
 }
@@ -58,7 +58,7 @@ static double all_of(const struct mapper *m, uint32_t op, const struct map_cutti
 }
 
 /* Blocks that an op has if it is cut so. */
-static uint64_t number(const struct mapper *m, uint32_t op, const struct map_cutting *c)
+static uint64_t map_blocks_number(const struct mapper *m, uint32_t op, const struct map_cutting *c)
 {
 	struct map_block b;
 	uint64_t k = 0;
@@ -75,9 +75,10 @@ static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_c
 
 	if (!c.blocks || !m->evaluator)
 		return least;
-	worth = all_of(m, op, &c, number(m, op, &c), d);
+	worth = all_of(m, op, &c, map_blocks_number(m, op, &c), d);
 	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most;) {
-		const double all = fits(m, op, &c, d) ? all_of(m, op, &c, number(m, op, &c), d) : INFINITY;
+		const double all =
+			map_blocks_fits(m, op, &c, d) ? all_of(m, op, &c, map_blocks_number(m, op, &c), d) : INFINITY;
 
 		if (all < worth) {
 			worth = all;
@@ -106,8 +107,9 @@ static struct map_cutting against(const struct mapper *m, uint32_t op, struct ma
 
 	for (struct map_cutting c = { MAP_CUT_ROWS, 2 }; c.cut < MAP_CUT_DEEP; c.cut++)
 		for (c.blocks = 2; c.blocks <= MORE; c.blocks *= 2) {
-			const uint64_t n = number(m, op, &c);
-			const double all = n > 1 && fits(m, op, &c, d) ? UNSURE * all_of(m, op, &c, n, d) : INFINITY;
+			const uint64_t n = map_blocks_number(m, op, &c);
+			const double all =
+				n > 1 && map_blocks_fits(m, op, &c, d) ? UNSURE * all_of(m, op, &c, n, d) : INFINITY;
 
 			if (all < worth) {
 				worth = all;

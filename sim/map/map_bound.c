@@ -4,7 +4,7 @@
 #define MOST_MOVED   (UINT64_C(4) << 40) /* in tiles: a product in blocks streams its weights again and again */
 #define MOST_SECONDS 1000
 
-static const char *name_of(const struct op *o)
+static const char *map_bound_name_of(const struct op *o)
 {
 	return o->name && *o->name ? o->name : op_kind_name(o->kind);
 }
@@ -15,8 +15,8 @@ static int too_many_bytes(const struct op *o, const char *what, uint64_t bytes, 
 
 	str_add_bytes(&asked, bytes);
 	str_add_bytes(&limit, most);
-	err_set(e, ERR_IO, "op %u (%s) %s %s: an op of more than %s is not simulated", o->id, name_of(o), what,
-	        str_c(&asked), str_c(&limit));
+	err_set(e, ERR_IO, "op %u (%s) %s %s: an op of more than %s is not simulated", o->id, map_bound_name_of(o),
+	        what, str_c(&asked), str_c(&limit));
 	str_free(&asked);
 	str_free(&limit);
 	return -1;
@@ -26,7 +26,7 @@ static int too_long(const struct op *o, double seconds, struct err *e)
 {
 	return err_set(e, ERR_IO,
 	               "op %u (%s) would take this machine about %.0f s: an op of more than %d s is not simulated",
-	               o->id, name_of(o), seconds, MOST_SECONDS);
+	               o->id, map_bound_name_of(o), seconds, MOST_SECONDS);
 }
 
 int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_s, struct err *e)

@@ -55,7 +55,7 @@ static struct map_ones evaluated(const struct mapper *m, struct map_candidate *c
 	return x;
 }
 
-static uint64_t key_of(const struct mapper *m, uint32_t first, uint32_t ops, uint32_t n, bool wait)
+static uint64_t map_chain_key_of(const struct mapper *m, uint32_t first, uint32_t ops, uint32_t n, bool wait)
 {
 	const uint64_t key = map_and_u64(map_and_u64(map_ops_key(m, first, ops), m->sram), m->capacity);
 
@@ -65,7 +65,7 @@ static uint64_t key_of(const struct mapper *m, uint32_t first, uint32_t ops, uin
 struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_candidate *const *d,
                          uint32_t n, const struct map_candidate *one, bool wait)
 {
-	const uint64_t key = key_of(m, first, ops, n, wait);
+	const uint64_t key = map_chain_key_of(m, first, ops, n, wait);
 	const struct map_ones *known;
 	struct map_ones x;
 
@@ -97,7 +97,7 @@ static bool both(struct mapper *m, const struct fuse_group *g, struct map_candid
 static const struct map_ones *known(struct mapper *m, const struct fuse_group *g)
 {
 	map_capacity(m, g->first, g->n);
-	return map_memo_find(m->memo, MAP_MEMO_ONES, key_of(m, g->first, g->n, g->n, true));
+	return map_memo_find(m->memo, MAP_MEMO_ONES, map_chain_key_of(m, g->first, g->n, g->n, true));
 }
 
 bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_candidate *d, uint64_t *op_work_ps,

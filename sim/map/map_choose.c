@@ -318,8 +318,8 @@ static void find_ways(const struct mapper *m, struct map_candidate *t, const str
 	add_nests(m, t, main, how, w);
 }
 
-static bool take(const struct mapper *m, struct map_candidate *d, const struct op *main,
-                 const struct map_constraints *how, const struct map_schedule *c)
+static bool map_choose_take(const struct mapper *m, struct map_candidate *d, const struct op *main,
+                            const struct map_constraints *how, const struct map_schedule *c)
 {
 	const struct map_schedule all = {
 		.nest = c->nest, .tiles = c->tiles, .by_head = c->by_head, .loops = c->loops
@@ -328,7 +328,7 @@ static bool take(const struct mapper *m, struct map_candidate *d, const struct o
 	if (c->cores) {
 		const uint32_t before = d->n;
 
-		if (!map_subset(m, c->cores) || !take(map_subset(m, c->cores), d, main, how, &all))
+		if (!map_subset(m, c->cores) || !map_choose_take(map_subset(m, c->cores), d, main, how, &all))
 			return false;
 		map_subset_idle(m, d, before, c->cores);
 		return true;
@@ -371,7 +371,7 @@ static void log_schedule(struct map_log *to, const struct map_candidate *d, cons
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int map_choose_by_time(const void *a, const void *b)
 {
 	const struct map_log_entry *x = a, *y = b;
 	const double p = (double)x->cold * (double)x->warm, q = (double)y->cold * (double)y->warm;
@@ -382,7 +382,7 @@ static int by_time(const void *a, const void *b)
 static void best_first(struct map_log *t, int chosen)
 {
 	t->entry[chosen].chosen = true;
-	qsort(t->entry, (size_t)t->n, sizeof *t->entry, by_time);
+	qsort(t->entry, (size_t)t->n, sizeof *t->entry, map_choose_by_time);
 }
 
 /* False: there is none. */
@@ -406,7 +406,7 @@ static bool best_way(const struct mapper *m, const struct map_candidate *d, cons
 		struct map_score x;
 
 		map_candidate_copy(&t, d);
-		if (!take(m, &t, main, how, &w.schedule[i]))
+		if (!map_choose_take(m, &t, main, how, &w.schedule[i]))
 			continue;
 		x = map_evaluate(m, &t);
 		if (logged)
@@ -432,7 +432,7 @@ static void log_subset(const struct mapper *m, const struct map_candidate *d, co
 	struct map_candidate t;
 
 	map_candidate_copy(&t, d);
-	if (!take(m, &t, main, how, c))
+	if (!map_choose_take(m, &t, main, how, c))
 		return;
 	x = map_evaluate(m, &t);
 	for (int i = 0; i < to->n; i++)
@@ -456,14 +456,14 @@ static bool best_of_all(const struct mapper *m, const struct map_candidate *d, c
 	if (!best_way(m, d, main, how, best))
 		return false;
 	map_candidate_copy(&t, d);
-	if (!m->evaluator || !take(m, &t, main, how, best) || !(n = map_subset_cores(m, &t, cores)))
+	if (!m->evaluator || !map_choose_take(m, &t, main, how, best) || !(n = map_subset_cores(m, &t, cores)))
 		return true;
 	c = *best;
 	least = map_evaluate(m, &t).worth;
 	for (int i = 0; i < n; i++) {
 		c.cores = cores[i];
 		map_candidate_copy(&t, d);
-		if (!take(m, &t, main, how, &c))
+		if (!map_choose_take(m, &t, main, how, &c))
 			continue;
 		x = map_evaluate(m, &t);
 		if (x.worth >= least)
@@ -505,5 +505,5 @@ bool map_choose(const struct mapper *m, struct map_candidate *d, const struct op
 		map_memo_put(m->memo, MAP_MEMO_CHOICE, key, &c);
 	}
 	*chosen = c;
-	return take(m, d, main, how, &c);
+	return map_choose_take(m, d, main, how, &c);
 }

@@ -140,7 +140,7 @@ static bool stays(const struct mapper *m, const struct fuse_group *g)
 /* --- a group of cores -------------------------------------------------------------------------------------- */
 
 /* The machine that each of `n` has; NULL: out of memory. */
-static const struct mapper *part_of(const struct mapper *m, struct map_coschedule *b, uint32_t n)
+static const struct mapper *map_coschedule_part_of(const struct mapper *m, struct map_coschedule *b, uint32_t n)
 {
 	struct mapper *p = b->part[n];
 	struct map_levels *levels;
@@ -172,7 +172,7 @@ static const struct mapper *part_of(const struct mapper *m, struct map_coschedul
 	if (!(p->asked = map_asked_new(m->a)))
 		return NULL;
 	b->part[n] = p;
-	return part_of(m, b, n);
+	return map_coschedule_part_of(m, b, n);
 }
 
 /* Whether two of the same place do the same, of whatever tensor. */
@@ -315,7 +315,7 @@ static bool candidate_of(const struct mapper *m, struct map_coschedule *b, const
 static bool together(const struct mapper *m, struct map_coschedule *b, const uint32_t *which, uint32_t n,
                      struct map_candidate *out)
 {
-	const struct mapper *p = part_of(m, b, n);
+	const struct mapper *p = map_coschedule_part_of(m, b, n);
 
 	if (!p || m->c->cores < n)
 		return false;
@@ -349,7 +349,7 @@ static double moved(struct map_candidate *const *d, uint32_t n)
 }
 
 /* SRAM that it takes while its tiles follow each other. */
-static uint64_t room(const struct map_candidate *d)
+static uint64_t map_coschedule_room(const struct map_candidate *d)
 {
 	return d->fixed_bytes + (d->tiles > 1 ? 2 : 1) * d->slot_bytes;
 }
@@ -369,14 +369,14 @@ static uint32_t decide(const struct mapper *m, struct map_coschedule *b, const u
 			return 1;
 	apart = map_evaluate_round(m, b->all, n, &(struct map_round){ 0 });
 	bytes = moved(b->all, n);
-	most = ps_max(m->sram / 2, room(b->all[0]));
+	most = ps_max(m->sram / 2, map_coschedule_room(b->all[0]));
 	least = (1 - CLEARLY) * apart.worth / n / n;
 	for (uint32_t by = n; by > 1; by = by > 2 ? (by + 1) / 2 : 1) {
 		const struct map_candidate *one = b->one;
 
 		if (m->c->cores < by || !together(m, b, which, by, b->one))
 			continue;
-		if (moved((struct map_candidate *const *)&one, 1) * n > bytes * by || room(one) > most)
+		if (moved((struct map_candidate *const *)&one, 1) * n > bytes * by || map_coschedule_room(one) > most)
 			continue;
 		beside = map_evaluate_round(m, (struct map_candidate *const *)&one, 1, &(struct map_round){ 0 });
 		if (beside.worth / by / by >= least || !no_later(&beside, by, &apart, n))

@@ -248,7 +248,7 @@ static bool repeated(const struct nest *x, int i, unsigned first)
 }
 
 /* Loads of the class; returns when the last is there. */
-static double load(const struct eval *e, unsigned first, unsigned at, struct seg *s)
+static double map_cost_load(const struct eval *e, unsigned first, unsigned at, struct seg *s)
 {
 	double far = 0, any = 0, least = 0;
 
@@ -289,7 +289,7 @@ static void swap(const struct map_levels *l, double t, double v[SERVERS])
 }
 
 /* The store of the class, and what cores exchange before; returns what the two take. */
-static double store(const struct eval *e, unsigned last, unsigned at, struct seg *s)
+static double map_cost_store(const struct eval *e, unsigned last, unsigned at, struct seg *s)
 {
 	const struct piece *q = &e->piece[C][at & e->dims[C]];
 	double t;
@@ -329,12 +329,13 @@ static struct seg tile(const struct eval *e, unsigned first, unsigned last)
 {
 	const unsigned at = edge_of(e->x, last) & e->uneven;
 	struct seg s = { .n = 1 };
-	double turn = load(e, first, at, &s), math = (double)e->x->at[at].span + (first == 7u ? 0 : e->l->sync);
+	double turn = map_cost_load(e, first, at, &s),
+	       math = (double)e->x->at[at].span + (first == 7u ? 0 : e->l->sync);
 
 	s.v[DRAM] += e->back;
 	s.v[UNIT] = math;
 	turn += s.v[BESIDE] + math + (double)e->x->math.plan.latency;
-	turn += store(e, last, edge_of(e->x, last) & e->uneven, &s);
+	turn += map_cost_store(e, last, edge_of(e->x, last) & e->uneven, &s);
 	if ((double)e->x->tiles > e->places)
 		s.v[PLACES] = turn / e->places;
 	s.lead = fullest(s.v);
@@ -348,7 +349,7 @@ static struct seg tile(const struct eval *e, unsigned first, unsigned last)
 
 /* --- runs of tiles ----------------------------------------------------------------------------------------- */
 
-static struct seg join(const struct eval *e, const struct seg *x, const struct seg *y)
+static struct seg map_cost_join(const struct eval *e, const struct seg *x, const struct seg *y)
 {
 	struct seg s = *x;
 	double lead = y->first;
@@ -392,7 +393,7 @@ static struct seg repeat(const struct eval *e, const struct seg *x, double n)
 		s.time = n * x->time;
 		run_ahead(e, n, e->l->hit, x->v, &s);
 	} else {
-		const struct seg two = join(e, x, x);
+		const struct seg two = map_cost_join(e, x, x);
 
 		s.time = more(x->time + (n - 1) * (two.time - x->time), slowest(e, x, n));
 		memcpy(s.idle, two.idle, sizeof s.idle);
@@ -420,16 +421,16 @@ static struct seg loop(const struct eval *e, int at, unsigned first, unsigned la
 	if (trips > 2) {
 		y = loop(e, at + 1, first, last);
 		y = repeat(e, &y, (double)(trips - 2));
-		s = join(e, &s, &y);
+		s = map_cost_join(e, &s, &y);
 	}
 	y = loop(e, at + 1, first, last | bit);
-	return join(e, &s, &y);
+	return map_cost_join(e, &s, &y);
 }
 
 /* --- the ends ---------------------------------------------------------------------------------------------- */
 
 /* What is loaded before the loop; returns the latency of the first load, if there is any. */
-static double before(const struct eval *e, struct seg *s)
+static double map_cost_before(const struct eval *e, struct seg *s)
 {
 	const double other = (double)e->p->rest.pre_bytes;
 	double latency = other > 0 ? e->l->hit : 0, far = 0;
@@ -455,7 +456,7 @@ static double before(const struct eval *e, struct seg *s)
 }
 
 /* What follows the last tile. */
-static double behind(const struct eval *e, struct seg *s)
+static double map_cost_behind(const struct eval *e, struct seg *s)
 {
 	const struct nest *x = e->x;
 	const double other = (double)e->p->rest.post_bytes;
@@ -504,10 +505,10 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 
 	prepare(&e);
 	s = loop(&e, 0, 0, 0);
-	latency = before(&e, &pre);
+	latency = map_cost_before(&e, &pre);
 	for (int r = 0; r < SERVERS; r++)
 		start = more(start, r >= BESIDE ? 0 : pre.v[r] + s.head[r]);
-	end = behind(&e, &pre);
+	end = map_cost_behind(&e, &pre);
 	start += latency;
 	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first +
 	           (s.time - s.lead) + end;

@@ -30,7 +30,7 @@ struct map_evaluation {
 	uint64_t end; /* of the addresses given out */
 };
 
-static struct isa_tensor place(struct map_evaluation *t, uint64_t bytes)
+static struct isa_tensor map_evaluate_place(struct map_evaluation *t, uint64_t bytes)
 {
 	const struct isa_tensor x = { t->end, 0, 1 };
 
@@ -39,7 +39,7 @@ static struct isa_tensor place(struct map_evaluation *t, uint64_t bytes)
 }
 
 /* What a command loads that the one before has made. */
-static struct isa_insn written(const struct isa_insn *x, uint32_t tensor)
+static struct isa_insn map_evaluate_written(const struct isa_insn *x, uint32_t tensor)
 {
 	return (struct isa_insn){ .code = ISA_STORE,
 		                  .when = ISA_POST,
@@ -53,7 +53,7 @@ static struct isa_insn written(const struct isa_insn *x, uint32_t tensor)
 }
 
 /* The first command: it makes what others find, and takes the SRAM that others' results hold. */
-static struct isa_cmd before(const struct mapper *m)
+static struct isa_cmd map_evaluate_before(const struct mapper *m)
 {
 	return (struct isa_cmd){ .n_insns = 0, .routed_by = -1, .keeps_bytes = m->all_sram - m->sram };
 }
@@ -64,7 +64,7 @@ static bool lay_out(const struct mapper *m, struct map_evaluation *t, const stru
 	uint32_t n = 0;
 
 	t->end = 0;
-	t->cmds[0] = before(m);
+	t->cmds[0] = map_evaluate_before(m);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct isa_insn *x = &d->insn[i];
 
@@ -72,11 +72,11 @@ static bool lay_out(const struct mapper *m, struct map_evaluation *t, const stru
 			continue;
 		if (n == MOVES)
 			return false;
-		t->tensors[2 * n] = t->tensors[2 * n + 1] = place(t, x->bytes);
+		t->tensors[2 * n] = t->tensors[2 * n + 1] = map_evaluate_place(t, x->bytes);
 		if (x->code == ISA_LOAD && map_from_memory(m, x))
-			t->tensors[2 * n + 1] = place(t, x->bytes);
+			t->tensors[2 * n + 1] = map_evaluate_place(t, x->bytes);
 		else if (x->code == ISA_LOAD)
-			t->insns[t->cmds[0].n_insns++] = written(x, 2 * n);
+			t->insns[t->cmds[0].n_insns++] = map_evaluate_written(x, 2 * n);
 		n++;
 	}
 	return true;
@@ -84,8 +84,8 @@ static bool lay_out(const struct mapper *m, struct map_evaluation *t, const stru
 
 /* A candidate's command, its instructions from `first` on and its tables of edges from `edges`; which tensors they move is to be
  * said. */
-static struct isa_cmd command(const struct mapper *m, struct map_evaluation *t, const struct map_candidate *d,
-                              uint32_t first, uint32_t edges)
+static struct isa_cmd map_evaluate_command(const struct mapper *m, struct map_evaluation *t,
+                                           const struct map_candidate *d, uint32_t first, uint32_t edges)
 {
 	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
 	for (uint32_t i = first; i < first + d->n; i++) {
@@ -119,7 +119,7 @@ static void add_copy(const struct mapper *m, struct map_evaluation *t, const str
 	struct isa_cmd *c = &t->cmds[1 + copy];
 	uint32_t n = 0;
 
-	*c = command(m, t, d, first, 0);
+	*c = map_evaluate_command(m, t, d, first, 0);
 	c->first_dep = copy;
 	c->n_deps = 1;
 	t->deps[copy] = copy;
@@ -135,7 +135,7 @@ static bool judged_alone(const struct mapper *m, struct map_evaluation *t, const
 	ps_t end[MAP_EVALUATED];
 	uint32_t n = 0;
 
-	t->cmds[0] = command(m, t, d, 0, 0);
+	t->cmds[0] = map_evaluate_command(m, t, d, 0, 0);
 	for (uint32_t i = 0; i < d->n; i++)
 		if (isa_is_move(&t->insns[i]))
 			t->insns[i].tensor = 2 * n++;
@@ -219,11 +219,11 @@ static uint32_t tensor_of(const struct mapper *m, struct map_evaluation *t, cons
 	if (t->n_tensors == MAP_INSNS)
 		return UINT32_MAX;
 	t->of[t->n_tensors] = *x;
-	t->tensors[t->n_tensors] = place(t, x->bytes);
+	t->tensors[t->n_tensors] = map_evaluate_place(t, x->bytes);
 	if (x->code == ISA_LOAD && !map_from_memory(m, x)) {
 		if (t->cmds[0].n_insns == MAP_INSNS)
 			return UINT32_MAX;
-		t->insns[t->cmds[0].n_insns++] = written(x, t->n_tensors);
+		t->insns[t->cmds[0].n_insns++] = map_evaluate_written(x, t->n_tensors);
 	}
 	return t->n_tensors++;
 }
@@ -244,7 +244,7 @@ static bool lay_round(const struct mapper *m, struct map_evaluation *t, struct m
 	uint32_t insns = 0;
 
 	t->end = t->n_tensors = t->n_edges = 0;
-	t->cmds[0] = before(m);
+	t->cmds[0] = map_evaluate_before(m);
 	for (uint32_t k = 0; k < n; k++) {
 		insns += d[k]->n;
 		if (!lay_edges(t, d[k], k))
@@ -263,7 +263,7 @@ static void add_to_round(const struct mapper *m, struct map_evaluation *t, const
 	struct isa_cmd *c = &t->cmds[1 + k];
 	uint32_t at = *insns;
 
-	*c = command(m, t, d, at, t->edges_at[k % n]);
+	*c = map_evaluate_command(m, t, d, at, t->edges_at[k % n]);
 	c->first_dep = *deps;
 	c->keeps_bytes = k % n == 0 ? how->keeps : 0;
 	c->frees_bytes = k % n == n - 1 ? how->keeps : 0;

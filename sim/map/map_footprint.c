@@ -23,7 +23,7 @@ static struct life *lives(const struct op_stream *s, struct arena *a)
 	return l;
 }
 
-static void add(struct map_footprint *n, enum op_role role, uint64_t bytes)
+static void map_footprint_add(struct map_footprint *n, enum op_role role, uint64_t bytes)
 {
 	n->bytes += bytes;
 	*(role == OP_WEIGHT ? &n->weights : role == OP_KV ? &n->kv : &n->rest) += bytes;
@@ -45,9 +45,9 @@ int map_footprint(const struct op_stream *s, const struct map_format *formats, s
 
 		if (life[i].first == NEVER)
 			continue;
-		add(&step[stays ? 0 : life[i].first], t->role, bytes);
-		add(&step[stays ? s->n_ops : life[i].last + 1], t->role,
-		    0 - bytes); /* sums are of unsigned: it leaves */
+		map_footprint_add(&step[stays ? 0 : life[i].first], t->role, bytes);
+		map_footprint_add(&step[stays ? s->n_ops : life[i].last + 1], t->role,
+		                  0 - bytes); /* sums are of unsigned: it leaves */
 	}
 	for (size_t i = 0; i < s->n_ops; i++) {
 		now.bytes += step[i].bytes;

@@ -92,8 +92,8 @@ static bool in_turn(const struct mapper *m, const struct fuse_group *groups, uin
 }
 
 /* So many groups as one, which is drafted; false: they are faster apart, or cannot be. */
-static bool join(struct mapper *m, const struct fuse_group *groups, uint32_t n, struct map_candidate *d,
-                 uint64_t *op_work_ps, struct map_fusion *what)
+static bool map_horizontal_join(struct mapper *m, const struct fuse_group *groups, uint32_t n, struct map_candidate *d,
+                                uint64_t *op_work_ps, struct map_fusion *what)
 {
 	const struct fuse_group *last = &groups[n - 1];
 	const uint32_t first = groups[0].first, ops = last->first + last->n - first;
@@ -128,7 +128,7 @@ uint32_t map_horizontal(struct mapper *m, const struct fuse_group *groups, size_
 	uint32_t n = candidates(m, groups, n_groups);
 
 	for (n = n < MAP_COSCHEDULED ? n : MAP_COSCHEDULED; n > 1; n--)
-		if (join(m, groups, n, d, op_work_ps, what))
+		if (map_horizontal_join(m, groups, n, d, op_work_ps, what))
 			return n;
 	return 1;
 }

@@ -83,7 +83,7 @@ static int math(const struct mapper *m, struct map_lower_bound *f, struct err *e
 
 /* Of a range, what lies behind all that was counted of its tensor: whatever is left out of a strided one is taken to lie
  * there. */
-static uint64_t behind(const struct map_touch *t, uint64_t *end)
+static uint64_t map_lower_bound_behind(const struct map_touch *t, uint64_t *end)
 {
 	const uint64_t last = t->offset + t->bytes, from = *end > t->offset ? *end : t->offset,
 		       fresh = last > from ? last - from : 0, holes = t->bytes - fresh;
@@ -117,7 +117,7 @@ struct reads {
 
 static uint64_t there_before(const struct map_touch *t, struct reads *r)
 {
-	const uint64_t n = behind(t, &r->end), own = n < r->written ? n : r->written;
+	const uint64_t n = map_lower_bound_behind(t, &r->end), own = n < r->written ? n : r->written;
 
 	r->written -= own;
 	return n - own;
@@ -131,7 +131,7 @@ static void touch(const struct mapper *m, const struct op *o, const struct op_op
 	if (x->write) {
 		reads[x->tensor].written += t.touched;
 		if (m->last_read[x->tensor] == UINT32_MAX && t.route < 0)
-			f->write_bytes += behind(&t, &write_end[x->tensor]);
+			f->write_bytes += map_lower_bound_behind(&t, &write_end[x->tensor]);
 	} else if (m->s->tensors[x->tensor].external) {
 		if (t.route < 0)
 			f->read_bytes += there_before(&t, &reads[x->tensor]);
@@ -141,7 +141,7 @@ static void touch(const struct mapper *m, const struct op *o, const struct op_op
 }
 
 /* Reads of what is there before the stream, and writes of what nothing in the stream reads. An op reads before it writes. */
-static int bytes(const struct mapper *m, struct map_lower_bound *f, struct err *e)
+static int map_lower_bound_bytes(const struct mapper *m, struct map_lower_bound *f, struct err *e)
 {
 	const struct op_stream *s = m->s;
 	struct reads *reads = arena_array(m->a, s->n_tensors + 1, sizeof *reads);
@@ -177,7 +177,7 @@ uint64_t map_lower_bound_reads(const struct map_lower_bound *f, const struct isa
 	for (size_t i = 0; i < f->n_routed; i++) {
 		const struct map_touch *t = &f->routed[i];
 
-		n += behind(t, &end[first[t->tensor] + picks[t->route][t->slot]]);
+		n += map_lower_bound_behind(t, &end[first[t->tensor] + picks[t->route][t->slot]]);
 	}
 	return n;
 }
@@ -185,5 +185,5 @@ uint64_t map_lower_bound_reads(const struct map_lower_bound *f, const struct isa
 int map_lower_bound(const struct mapper *m, struct map_lower_bound *out, struct err *e)
 {
 	*out = (struct map_lower_bound){ .math_ps = 0 };
-	return math(m, out, e) < 0 || bytes(m, out, e) < 0 ? -1 : 0;
+	return math(m, out, e) < 0 || map_lower_bound_bytes(m, out, e) < 0 ? -1 : 0;
 }

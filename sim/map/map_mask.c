@@ -37,7 +37,7 @@ uint64_t map_mask_side(const struct mapper *m, enum unit unit)
 }
 
 /* Of a whole number, what a part of it is, rounded up. */
-static uint64_t part(uint64_t n, double of)
+static uint64_t map_mask_part(uint64_t n, double of)
 {
 	const double x = (double)n * of;
 
@@ -52,6 +52,6 @@ void map_mask(const struct mapper *m, const struct op *o, enum unit by, struct u
 	if (!map_mask_skips(m, o))
 		return;
 	of = (double)map_mask_pairs(s, map_mask_side(m, by)) / ((double)s->q_len * (double)s->kv_len);
-	p->span = part(p->span, of);
-	p->work = part(p->work, of);
+	p->span = map_mask_part(p->span, of);
+	p->work = map_mask_part(p->work, of);
 }

@@ -247,7 +247,7 @@ bool map_convert(const struct mapper *m, const struct op *o, uint64_t values, st
 	return true;
 }
 
-static uint64_t share(uint64_t total, uint64_t parts, bool last)
+static uint64_t map_math_share(uint64_t total, uint64_t parts, bool last)
 {
 	uint64_t one = div_up(total, parts);
 
@@ -259,7 +259,7 @@ static uint64_t share(uint64_t total, uint64_t parts, bool last)
 
 static int job_map(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
 {
-	const uint64_t n = share(o->shape.elems ? o->shape.elems : 1, parts, last);
+	const uint64_t n = map_math_share(o->shape.elems ? o->shape.elems : 1, parts, last);
 	struct unit_job j = { .work = UNIT_MAP, .elems = n, .convert = op_traits[o->kind].converts };
 
 	j.bytes = n * (dtype_bits(o->dtype) * (o->shape.arity ? o->shape.arity : 1) + dtype_bits(o->out_dtype)) / 8;
@@ -274,22 +274,22 @@ static int job_map(const struct mapper *m, const struct op *o, uint64_t parts, b
 static const enum unit_piece pieces[OP_KINDS] = { OP_KIND_ROWS(PIECE) };
 #undef PIECE
 
-static struct unit_job rows_of(const struct op *o, uint64_t parts, bool last)
+static struct unit_job map_math_rows_of(const struct op *o, uint64_t parts, bool last)
 {
 	struct unit_job j = { .rows = o->shape.rows ? o->shape.rows : 1, .cols = o->shape.cols ? o->shape.cols : 1 };
 
 	/* Tiles cut rows while there are enough, then columns. */
 	if (j.rows >= parts)
-		j.rows = share(j.rows, parts, last);
+		j.rows = map_math_share(j.rows, parts, last);
 	else
-		j.cols = div_up(share(j.rows * j.cols, parts, last), j.rows);
+		j.cols = div_up(map_math_share(j.rows * j.cols, parts, last), j.rows);
 	return j;
 }
 
 static int job_rows(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
 {
 	const struct op_traits *t = &op_traits[o->kind];
-	struct unit_job j = rows_of(o, parts, last);
+	struct unit_job j = map_math_rows_of(o, parts, last);
 
 	j.work = UNIT_REDUCE;
 	j.passes = t->passes;
@@ -302,7 +302,7 @@ static int job_rows(const struct mapper *m, const struct op *o, uint64_t parts, 
 
 static int job_sort(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
 {
-	struct unit_job j = rows_of(o, parts, last);
+	struct unit_job j = map_math_rows_of(o, parts, last);
 
 	j.work = UNIT_SORT;
 	j.top = !op_traits[o->kind].reduces ? 0 : o->shape.top ? o->shape.top : 1;
@@ -328,7 +328,8 @@ static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uin
 }
 
 /* Keys and values of a tile against all queries of their head that see them: scores, softmax, and what narrow ones cost before. */
-static int attention(const struct mapper *m, const struct op *o, uint64_t keys, uint64_t full, struct map_math *out)
+static int map_math_attention(const struct mapper *m, const struct op *o, uint64_t keys, uint64_t full,
+                              struct map_math *out)
 {
 	const struct op_shape *s = &o->shape;
 	const uint64_t batch = s->batch ? s->batch : 1, kv_heads = s->kv_heads ? s->kv_heads : 1,
@@ -350,9 +351,9 @@ static int attention(const struct mapper *m, const struct op *o, uint64_t keys, 
 static int job_product(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *out)
 {
 	const struct op_shape *s = &o->shape;
-	const uint64_t all = (s->batch ? s->batch : 1) * s->n, n = share(all, parts, last);
+	const uint64_t all = (s->batch ? s->batch : 1) * s->n, n = map_math_share(all, parts, last);
 
-	out[0] = columns(m, o, s->m, n, share(all, parts, false), s->k);
+	out[0] = columns(m, o, s->m, n, map_math_share(all, parts, false), s->k);
 	return 1 + (!map_stationary_unit(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
 }
 
@@ -361,7 +362,7 @@ static int job_attention(const struct mapper *m, const struct op *o, uint64_t pa
 	const struct op_shape *s = &o->shape;
 	const uint64_t all = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
 
-	return attention(m, o, share(all, parts, last), share(all, parts, false), out);
+	return map_math_attention(m, o, map_math_share(all, parts, last), map_math_share(all, parts, false), out);
 }
 
 /* Moved by the DMA alone, or not simulated. */

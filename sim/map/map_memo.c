@@ -47,7 +47,7 @@ struct partition_memo *map_memo_spread(struct map_memo *m)
 	return &m->spread;
 }
 
-static size_t place(uint64_t key, size_t probe)
+static size_t map_memo_place(uint64_t key, size_t probe)
 {
 	return (hash_mix(key) + probe) & (PLACES - 1);
 }
@@ -55,8 +55,8 @@ static size_t place(uint64_t key, size_t probe)
 const void *map_memo_find(const struct map_memo *m, enum map_memo_kind kind, uint64_t key)
 {
 	for (size_t i = 0; i < PROBES; i++)
-		if (m->key[kind][place(key, i)] == key)
-			return m->answers[kind] + place(key, i) * bytes_of[kind];
+		if (m->key[kind][map_memo_place(key, i)] == key)
+			return m->answers[kind] + map_memo_place(key, i) * bytes_of[kind];
 	return NULL;
 }
 
@@ -65,9 +65,9 @@ void map_memo_put(struct map_memo *m, enum map_memo_kind kind, uint64_t key, con
 {
 	size_t i = 0, at;
 
-	while (i < PROBES && m->key[kind][place(key, i)] && m->key[kind][place(key, i)] != key)
+	while (i < PROBES && m->key[kind][map_memo_place(key, i)] && m->key[kind][map_memo_place(key, i)] != key)
 		i++;
-	at = place(key, i < PROBES ? i : 0);
+	at = map_memo_place(key, i < PROBES ? i : 0);
 	m->key[kind][at] = key;
 	memcpy(m->answers[kind] + at * bytes_of[kind], answer, bytes_of[kind]);
 }

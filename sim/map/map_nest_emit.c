@@ -32,7 +32,7 @@ static struct unit_plan plan_edge(const struct product *p, const struct nest *x,
 }
 
 /* A move of the product becomes a part of the loop, or stays before or behind it. */
-static void place(struct isa_insn *i, const struct nest *x, int operand)
+static void map_nest_emit_place(struct isa_insn *i, const struct nest *x, int operand)
 {
 	uint32_t step = 1;
 
@@ -119,7 +119,8 @@ static uint64_t values(const struct product *p, const struct nest *x, int operan
 }
 
 /* What has to be done to so many values of an operand before the product; false: nothing. */
-static bool before(const struct product *p, const struct nest *x, int operand, uint64_t n, struct map_math *out)
+static bool map_nest_emit_before(const struct product *p, const struct nest *x, int operand, uint64_t n,
+                                 struct map_math *out)
 {
 	return operand == A ? map_convert(p->m, p->op, n, out) : map_dequant(p->m, p->op, x->math.unit, n, out);
 }
@@ -132,7 +133,7 @@ static void put_before(struct map_candidate *d, const struct product *p, const s
 	struct isa_insn *i;
 	struct map_math y;
 
-	if (!before(p, x, operand, values(p, x, operand, x->tile), &y))
+	if (!map_nest_emit_before(p, x, operand, values(p, x, operand, x->tile), &y))
 		return;
 	i = map_add(d);
 	i->code = (uint8_t)y.plan.code;
@@ -152,7 +153,7 @@ static void put_before(struct map_candidate *d, const struct product *p, const s
 		uint64_t tile[DIMS];
 
 		map_remainder_size(&g, at, tile);
-		before(p, x, operand, values(p, x, operand, tile), &y);
+		map_nest_emit_before(p, x, operand, values(p, x, operand, tile), &y);
 		*map_remainder(e, &g, at) =
 			(struct isa_remainder){ .span = y.plan.span, .latency = y.plan.latency, .work = y.plan.work };
 	}
@@ -196,7 +197,7 @@ static void place_operand(struct map_candidate *d, const struct product *p, cons
 
 	if (!i)
 		return;
-	place(i, x, operand);
+	map_nest_emit_place(i, x, operand);
 	map_partition_move(p->m, i, split, operand, of[x->moves[operand] == 1]);
 	map_remainder_move(p->m, d, i, &g, split, operand);
 }
@@ -209,7 +210,7 @@ static void place_beside(struct map_candidate *d, const struct product *p, const
 
 	if (!p->beside)
 		return;
-	place(p->beside, x, C);
+	map_nest_emit_place(p->beside, x, C);
 	p->beside->when = p->beside->when == ISA_POST ? ISA_PRE : p->beside->when;
 	map_remainder_move(p->m, d, p->beside, &g, &none, C);
 }

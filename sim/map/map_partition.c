@@ -83,8 +83,8 @@ void map_partition_moves(const struct mapper *m, struct map_candidate *d, const 
 	}
 }
 
-static struct isa_insn *put(struct map_candidate *d, const struct op *o, enum isa_when when, uint8_t stays, ps_t span,
-                            ps_t latency)
+static struct isa_insn *map_partition_put(struct map_candidate *d, const struct op *o, enum isa_when when,
+                                          uint8_t stays, ps_t span, ps_t latency)
 {
 	struct isa_insn *i = map_add(d);
 
@@ -105,7 +105,7 @@ struct isa_insn *map_emit_exchange(struct map_candidate *d, const struct op *o, 
 {
 	if (x->plan.split.k < 2)
 		return NULL;
-	return put(d, o, when, stays, x->plan.exchange * times, x->plan.exchange_latency);
+	return map_partition_put(d, o, when, stays, x->plan.exchange * times, x->plan.exchange_latency);
 }
 
 /* Cores that share a head's keys each have a sum of values, a largest score and a sum of weights for each of its rows. */
@@ -120,5 +120,5 @@ void map_emit_combine(const struct mapper *m, struct map_candidate *d, const str
 	if (o->kind != OP_ATTENTION || cores < 2)
 		return;
 	span = partition_exchange(&m->unit[x->unit], rows, (s->v_dim ? s->v_dim : s->head_dim) + 2, cores, &latency);
-	put(d, o, ISA_POST, 0, span, latency);
+	map_partition_put(d, o, ISA_POST, 0, span, latency);
 }

@@ -61,7 +61,8 @@ struct isa_remainder *map_remainder(struct isa_remainders *e, const struct map_g
 	return &e->at[loops_of(g, last)];
 }
 
-static uint64_t bytes_of(const struct map_grid *g, unsigned dims, const uint64_t mnk[MAP_DIMS], uint64_t bytes)
+static uint64_t map_remainder_bytes_of(const struct map_grid *g, unsigned dims, const uint64_t mnk[MAP_DIMS],
+                                       uint64_t bytes)
 {
 	for (int d = 0; d < MAP_DIMS; d++)
 		if (dims >> d & 1)
@@ -83,7 +84,7 @@ void map_remainder_move(const struct mapper *m, struct map_candidate *d, struct 
 		if (last & ~uneven)
 			continue;
 		map_remainder_size(g, last, mnk);
-		x->bytes = bytes_of(g, dims_of[operand], mnk, i->bytes);
+		x->bytes = map_remainder_bytes_of(g, dims_of[operand], mnk, i->bytes);
 		x->share = map_share(m, s, operand, mnk, x->bytes);
 	}
 	if (e)

@@ -47,14 +47,14 @@ static bool may_stay(const struct mapper *m, uint32_t tensor)
 
 /* --- room -------------------------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct mapper *m, uint32_t tensor)
+static uint64_t map_reuse_bytes_of(const struct mapper *m, uint32_t tensor)
 {
 	return map_stored_bytes(m, tensor, m->s->tensors[tensor].bytes);
 }
 
 void map_reuse_set(struct mapper *m, uint32_t tensor, bool stays)
 {
-	const uint64_t bytes = bytes_of(m, tensor);
+	const uint64_t bytes = map_reuse_bytes_of(m, tensor);
 
 	m->reused[tensor] = stays;
 	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
@@ -70,7 +70,7 @@ static uint64_t kept_of(const struct mapper *m, uint32_t k, uint32_t end)
 		const struct op_operand *x = map_operand(m, &m->s->ops[k], i);
 
 		if (x->write && m->reused[x->tensor] && m->last_read[x->tensor] >= end)
-			n += bytes_of(m, x->tensor);
+			n += map_reuse_bytes_of(m, x->tensor);
 	}
 	return n;
 }
@@ -115,8 +115,8 @@ int map_reuse_emit(const struct mapper *m, const uint32_t *members, struct isa_c
 		}
 	for (uint32_t i = 0; i < m->s->n_tensors; i++)
 		if (m->reused[i] && by[i].writer != by[i].reader) { /* else it never leaves a command */
-			cmds[by[i].writer].keeps_bytes += bytes_of(m, i);
-			cmds[by[i].reader].frees_bytes += bytes_of(m, i);
+			cmds[by[i].writer].keeps_bytes += map_reuse_bytes_of(m, i);
+			cmds[by[i].reader].frees_bytes += map_reuse_bytes_of(m, i);
 		}
 	return 0;
 }
@@ -170,7 +170,7 @@ static uint64_t takes_of(struct keeper *k, uint32_t group)
 /* A small part of SRAM, with all that lives with it. */
 static bool is_small(const struct mapper *m, uint32_t tensor)
 {
-	const uint64_t bytes = bytes_of(m, tensor), one = grain(m);
+	const uint64_t bytes = map_reuse_bytes_of(m, tensor), one = grain(m);
 
 	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
 		if (div_up(m->living[i] + bytes, one) > ps_max(1, div_up(m->living[i], one)))
@@ -201,7 +201,7 @@ static struct map_candidate *next(struct keeper *k)
 }
 
 /* An op alone; of several blocks the first. */
-static bool add_op(struct keeper *k, uint32_t op)
+static bool map_reuse_add_op(struct keeper *k, uint32_t op)
 {
 	const struct op *o = &k->m->s->ops[op];
 	struct map_candidate *d;
@@ -234,7 +234,7 @@ static bool add_group(struct keeper *k, const struct fuse_group *g)
 		k->n--;
 	}
 	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		if (!add_op(k, i))
+		if (!map_reuse_add_op(k, i))
 			return false;
 	return true;
 }
@@ -244,7 +244,7 @@ static struct map_score time_of_life(struct keeper *k, uint32_t tensor, bool sta
 {
 	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY };
 	const uint32_t last = k->group_of[k->m->last_read[tensor]];
-	const struct map_round how = { true, stays ? bytes_of(k->m, tensor) : 0 };
+	const struct map_round how = { true, stays ? map_reuse_bytes_of(k->m, tensor) : 0 };
 
 	k->n = 0;
 	k->joined = false;
@@ -290,7 +290,7 @@ static enum map_reuse_choice best(struct keeper *k, uint32_t tensor)
 }
 
 /* All that the answer hangs on: the groups of its life, its place in them, and their room. */
-static uint64_t key_of(const struct keeper *k, uint32_t tensor)
+static uint64_t map_reuse_key_of(const struct keeper *k, uint32_t tensor)
 {
 	const struct mapper *m = k->m;
 	const uint32_t from = k->group_of[m->first_write[tensor]], to = k->group_of[m->last_read[tensor]];
@@ -310,7 +310,7 @@ static uint64_t key_of(const struct keeper *k, uint32_t tensor)
 
 static enum map_reuse_choice decided(struct keeper *k, uint32_t tensor)
 {
-	const uint64_t key = key_of(k, tensor);
+	const uint64_t key = map_reuse_key_of(k, tensor);
 	const enum map_reuse_choice *known = map_memo_find(k->m->memo, MAP_MEMO_STAYS, key);
 	enum map_reuse_choice stays;
 
@@ -325,7 +325,7 @@ static enum map_reuse_choice decided(struct keeper *k, uint32_t tensor)
  * find out takes long. */
 static bool is_too_large(const struct mapper *m, uint32_t tensor)
 {
-	const uint64_t bytes = bytes_of(m, tensor);
+	const uint64_t bytes = map_reuse_bytes_of(m, tensor);
 
 	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
 		if (m->living[i] + bytes > m->all_sram / 2)
@@ -360,7 +360,7 @@ static void decide(struct keeper *k, uint32_t tensor)
 }
 
 /* All that may stay, in program order. */
-static void each(struct keeper *k, void (*f)(struct keeper *k, uint32_t tensor))
+static void map_reuse_each(struct keeper *k, void (*f)(struct keeper *k, uint32_t tensor))
 {
 	const struct mapper *m = k->m;
 
@@ -412,7 +412,7 @@ int map_reuse(struct mapper *m, const struct fuse_group *groups, size_t n_groups
 			k->group_of[o] = (uint32_t)i;
 	if (find_bad(m, k->bad, e) < 0)
 		return -1;
-	each(k, keep_small);
-	each(k, decide);
+	map_reuse_each(k, keep_small);
+	map_reuse_each(k, decide);
 	return 0;
 }

@@ -47,7 +47,7 @@ static bool may_stay(const struct mapper *m, uint32_t from, uint32_t tensor)
 	return true;
 }
 
-static bool fits(const struct mapper *m, uint32_t tensor, uint64_t bytes)
+static bool map_reuse_preloaded_fits(const struct mapper *m, uint32_t tensor, uint64_t bytes)
 {
 	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
 		if (bytes + m->living[i] + copied(m, &m->s->ops[i], tensor) > room_of(m))
@@ -62,7 +62,7 @@ void map_reuse_preloaded(struct mapper *m)
 			const struct op_operand *x = map_operand(m, &m->s->ops[i], k);
 			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
 
-			if (x->write && may_stay(m, i, x->tensor) && fits(m, x->tensor, bytes))
+			if (x->write && may_stay(m, i, x->tensor) && map_reuse_preloaded_fits(m, x->tensor, bytes))
 				map_reuse_set(m, x->tensor, true);
 		}
 }

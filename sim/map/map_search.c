@@ -223,7 +223,7 @@ static bool better(const struct kept *a, const struct kept *b)
 	return !b->nest.tiles || a->time < b->time || (a->time == b->time && a->moved < b->moved);
 }
 
-static void keep(struct search *s, const struct nest *x, int kind)
+static void map_search_keep(struct search *s, const struct nest *x, int kind)
 {
 	const struct map_cost c = map_cost(s->p, s->l, x);
 	struct kept y = { .nest = *x, .time = c.rank, .moved = c.moved }, *best = s->best[kind];
@@ -244,7 +244,7 @@ static void keep(struct search *s, const struct nest *x, int kind)
 }
 
 /* What moves once may as well be called resident. */
-static bool same(const struct nest *a, const struct nest *b)
+static bool map_search_same(const struct nest *a, const struct nest *b)
 {
 	return a->tiles == b->tiles && memcmp(a->tile, b->tile, sizeof a->tile) == 0 &&
 	       memcmp(a->loop, b->loop, sizeof a->loop) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0 &&
@@ -254,7 +254,7 @@ static bool same(const struct nest *a, const struct nest *b)
 static bool was_seen(const struct nest *seen, int n, const struct nest *x)
 {
 	for (int i = 0; i < n; i++)
-		if (same(&seen[i], x))
+		if (map_search_same(&seen[i], x))
 			return true;
 	return false;
 }
@@ -283,7 +283,7 @@ static void all_orders(struct search *s, struct nest *x)
 			seen[n++] = *x;
 			if (map_cost_bound(s->p, s->l, x) >= worth(s))
 				continue;
-			keep(s, x, kind);
+			map_search_keep(s, x, kind);
 		}
 }
 
@@ -492,7 +492,7 @@ static double per_core(const struct unit_env *u, uint64_t bytes_a_cycle)
 	return bytes_a_cycle ? 1e9 / (double)u->clock_khz / (double)bytes_a_cycle : 0;
 }
 
-static void begin(struct search *s, const struct product *p, const struct map_levels *l, uint32_t slots)
+static void map_search_begin(struct search *s, const struct product *p, const struct map_levels *l, uint32_t slots)
 {
 	s->p = p;
 	s->l = l;
@@ -535,7 +535,7 @@ static uint64_t hash_double(uint64_t h, double x)
 }
 
 /* All that a search looks at; what else the group does is the same for all of its nests. */
-static uint64_t key_of(const struct product *p, uint32_t slots)
+static uint64_t map_search_key_of(const struct product *p, uint32_t slots)
 {
 	const struct unit_job j = map_job(p->m, p->op);
 	uint64_t bytes = 0, h;
@@ -581,7 +581,7 @@ static void pick(struct search *s, struct map_found *f)
 		for (int i = 0; i < KINDS * BEST; i++) {
 			struct kept *y = &s->best[i / BEST][i % BEST];
 
-			if (y != first && y->nest.tiles && same(&y->nest, &first->nest))
+			if (y != first && y->nest.tiles && map_search_same(&y->nest, &first->nest))
 				y->nest.tiles = 0;
 		}
 		first->nest.tiles = 0;
@@ -591,17 +591,17 @@ static void pick(struct search *s, struct map_found *f)
 /* The best that fits the product's capacity. Two tiles in flight before one alone. */
 static struct map_found searched(const struct product *p, uint32_t slots)
 {
-	const uint64_t key = key_of(p, slots);
+	const uint64_t key = map_search_key_of(p, slots);
 	const struct map_found *known = map_memo_find(p->m->memo, MAP_MEMO_FOUND, key);
 	struct map_found f;
 	struct search s;
 
 	if (known)
 		return *known;
-	begin(&s, p, p->m->levels, 2);
+	map_search_begin(&s, p, p->m->levels, 2);
 	all_tiles(&s);
 	if (s.least >= 1e300 && slots < 2) {
-		begin(&s, p, p->m->levels, 1);
+		map_search_begin(&s, p, p->m->levels, 1);
 		all_tiles(&s);
 	}
 	pick(&s, &f);

@@ -153,8 +153,8 @@ uint64_t map_takes(const struct mapper *m, const struct map_candidate *d)
 
 /* As it would be with all of SRAM, where there is room for as many tiles of that at once: what others hold of it does not
  * matter then. */
-static bool choose(const struct mapper *m, struct map_candidate *d, const struct op *main,
-                   const struct map_constraints *how, struct map_schedule *made)
+static bool map_tile_choose(const struct mapper *m, struct map_candidate *d, const struct op *main,
+                            const struct map_constraints *how, struct map_schedule *made)
 {
 	struct mapper all = *m;
 	struct map_candidate t;
@@ -213,7 +213,7 @@ static bool make_candidate(const struct mapper *m, uint32_t first, uint32_t n, c
 			                             b && b->decided ? &b->made : NULL };
 		struct map_schedule made;
 
-		if (!choose(m, d, main, &how, &made) || d->overflow)
+		if (!map_tile_choose(m, d, main, &how, &made) || d->overflow)
 			return false;
 		if (b)
 			b->made = made;

@@ -129,7 +129,7 @@ static void by_op(struct launch *b, const struct op_stream *s, const struct op *
 	b->pipe = op_is_product(o->kind) ? roof_pipe_of(o->dtype) : ROOF_FP32;
 }
 
-static struct launch start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
+static struct launch bound_start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
 {
 	return (struct launch){ .name = name,
 		                .s = { .count = count,
@@ -146,7 +146,7 @@ static struct launch start(const char *name, uint64_t count, uint64_t ns, const 
 
 /* --- by name ----------------------------------------------------------------------------------------------- */
 
-static int by_time(const void *x, const void *y)
+static int bound_by_time(const void *x, const void *y)
 {
 	const struct bound_kernel *a = x, *b = y;
 
@@ -175,7 +175,7 @@ static void add_to(struct bound_kernel *k, const struct launch *b)
 	}
 }
 
-static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
+static int bound_finish(struct bound_kernel *k, struct arena *a, struct err *e)
 {
 	for (int i = 0; i < ROOF_CLASSES; i++)
 		if (k->class_ns[i] > k->class_ns[k->class] ||
@@ -224,7 +224,7 @@ static size_t *text_slot(const struct names *t, uint64_t hash, const char *name)
 	return &t->by_text[i];
 }
 
-static bool grow(struct names *t, size_t kernels)
+static bool bound_grow(struct names *t, size_t kernels)
 {
 	const size_t n = t->n_slots ? 2 * t->n_slots : 256;
 	struct names more = { .slots = calloc(n, sizeof *more.slots),
@@ -277,7 +277,7 @@ static struct bound_kernel *kernel_of(struct bound *out, struct names *t, const 
 
 	if (t->n_slots && t->slots[at = slot_of(t, b->name)].name)
 		return &t->v[t->slots[at].kernel];
-	if (2 * (most + 1) > t->n_slots && !grow(t, out->n_kernels))
+	if (2 * (most + 1) > t->n_slots && !bound_grow(t, out->n_kernels))
 		return NULL;
 	hash = hash_str(HASH_INIT, b->name);
 	if (!*(k = text_slot(t, hash, b->name))) {
@@ -469,7 +469,7 @@ int bound_add(struct bound_build *b, const struct trace *t, struct err *e)
 
 		if (l->kind != TRACE_KERNEL || (lend && counters_own(b->counters, l->id)))
 			continue;
-		x = start(l->name, 1, (uint64_t)l->dur_ns, rules_match(b->rules, l));
+		x = bound_start(l->name, 1, (uint64_t)l->dur_ns, rules_match(b->rules, l));
 		w = waves_of(&b->out->roof, l);
 		x.s.theoretical = w.theoretical;
 		x.s.active = w.active;
@@ -492,7 +492,7 @@ static int add_stats(struct bound_build *b, const struct trace *t, struct err *e
 		const struct trace_launch l = { .name = k->name };
 		struct counted *c = arena_alloc(b->a, sizeof *c);
 		struct launch x =
-			start(k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(b->rules, &l));
+			bound_start(k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(b->rules, &l));
 
 		if (!c)
 			return err_nomem(e, "for the kernels' classes");
@@ -555,10 +555,10 @@ int bound_end(struct bound_build *b, const struct trace *t, struct err *e)
 	if (out->n_kernels)
 		memcpy(out->kernels, b->names.v, out->n_kernels * sizeof *out->kernels);
 	for (size_t i = 0; i < out->n_kernels; i++)
-		if (finish(&out->kernels[i], b->a, e) < 0)
+		if (bound_finish(&out->kernels[i], b->a, e) < 0)
 			return -1;
 	if (out->n_kernels)
-		qsort(out->kernels, out->n_kernels, sizeof *out->kernels, by_time);
+		qsort(out->kernels, out->n_kernels, sizeof *out->kernels, bound_by_time);
 	return 0;
 }
 

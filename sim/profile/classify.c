@@ -34,7 +34,7 @@ struct build {
 	size_t kernel_cap, family_cap;
 };
 
-static size_t probe(const struct table *t, struct key k)
+static size_t classify_probe(const struct table *t, struct key k)
 {
 	size_t i = (size_t)hash_mix(hash_u64(hash_str(HASH_INIT, k.text), k.outer)) & (t->cap - 1);
 
@@ -61,7 +61,7 @@ static int widen(struct table *t, struct err *e)
 	}
 	for (size_t i = 0; i < t->cap; i++)
 		if (t->rows[i]) {
-			size_t at = probe(&w, t->keys[i]);
+			size_t at = classify_probe(&w, t->keys[i]);
 
 			w.keys[at] = t->keys[i];
 			w.rows[at] = t->rows[i];
@@ -72,13 +72,13 @@ static int widen(struct table *t, struct err *e)
 }
 
 /* The row of a key: *fresh when it is new, and then the next number. */
-static int row_of(struct table *t, struct key k, size_t *row, bool *fresh, struct err *e)
+static int classify_row_of(struct table *t, struct key k, size_t *row, bool *fresh, struct err *e)
 {
 	size_t i;
 
 	if (2 * (t->n + 1) > t->cap && widen(t, e) < 0)
 		return -1;
-	i = probe(t, k);
+	i = classify_probe(t, k);
 	*fresh = t->rows[i] == 0;
 	if (*fresh) {
 		t->keys[i] = k;
@@ -89,7 +89,7 @@ static int row_of(struct table *t, struct key k, size_t *row, bool *fresh, struc
 }
 
 /* Room for one more of n elements; grown in the arena, so doubling wastes at most as much again. */
-static int room(struct arena *a, void *array, size_t n, size_t *cap, size_t size, struct err *e)
+static int classify_room(struct arena *a, void *array, size_t n, size_t *cap, size_t size, struct err *e)
 {
 	void **p = array, *v;
 	size_t more = *cap ? 2 * *cap : 64;
@@ -158,10 +158,10 @@ static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint6
 	size_t name, part, fam;
 	bool fresh;
 
-	if (row_of(&b->names, (struct key){ kernel, NO_OUTER }, &name, &fresh, e) < 0)
+	if (classify_row_of(&b->names, (struct key){ kernel, NO_OUTER }, &name, &fresh, e) < 0)
 		return -1;
 	if (fresh) {
-		if (room(b->a, &c->kernels, name, &b->kernel_cap, sizeof *c->kernels, e) < 0)
+		if (classify_room(b->a, &c->kernels, name, &b->kernel_cap, sizeof *c->kernels, e) < 0)
 			return -1;
 		c->kernels[c->n_kernels++] = (struct classify_kernel){ .name = kernel };
 	}
@@ -169,20 +169,20 @@ static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint6
 	c->kernels[name].total_ns += ns;
 	c->kernels[name].longest_ns = longest > c->kernels[name].longest_ns ? longest : c->kernels[name].longest_ns;
 
-	if (row_of(&b->parts, (struct key){ family, name }, &part, &fresh, e) < 0)
+	if (classify_row_of(&b->parts, (struct key){ family, name }, &part, &fresh, e) < 0)
 		return -1;
 	if (fresh) {
-		if (room(b->a, &b->part, part, &b->part_cap, sizeof *b->part, e) < 0)
+		if (classify_room(b->a, &b->part, part, &b->part_cap, sizeof *b->part, e) < 0)
 			return -1;
 		b->part[part] = (struct part){ { family, 0, 0 }, r, name };
 	}
 	b->part[part].sum.count += count;
 	b->part[part].sum.total_ns += ns;
 
-	if (row_of(&b->families, (struct key){ family, NO_OUTER }, &fam, &fresh, e) < 0)
+	if (classify_row_of(&b->families, (struct key){ family, NO_OUTER }, &fam, &fresh, e) < 0)
 		return -1;
 	if (fresh) {
-		if (room(b->a, &c->families, fam, &b->family_cap, sizeof *c->families, e) < 0)
+		if (classify_room(b->a, &c->families, fam, &b->family_cap, sizeof *c->families, e) < 0)
 			return -1;
 		c->families[c->n_families++] = (struct classify_family){ family, 0, 0 };
 	}
@@ -217,8 +217,8 @@ static void add_copy(struct classify *c, const struct trace_launch *l, uint64_t 
 }
 
 /* Launches that are as `l` is: so many, of so much time and so many bytes together. */
-static int add(struct build *b, struct rules *r, const struct trace_launch *l, uint64_t count, uint64_t ns,
-               uint64_t longest, uint64_t bytes, struct err *e)
+static int classify_add(struct build *b, struct rules *r, const struct trace_launch *l, uint64_t count, uint64_t ns,
+                        uint64_t longest, uint64_t bytes, struct err *e)
 {
 	if (l->kind == TRACE_KERNEL)
 		return add_kernel(b, l->name, count, ns, longest, rules_match(r, l), e);
@@ -280,7 +280,7 @@ static int by_copy(const void *x, const void *y)
 	return order(a->total_ns, b->total_ns, a->name, b->name);
 }
 
-static int build(struct build *b, const struct trace *t, struct rules *r, struct err *e)
+static int classify_build(struct build *b, const struct trace *t, struct rules *r, struct err *e)
 {
 	struct classify *c = b->out;
 
@@ -289,14 +289,14 @@ static int build(struct build *b, const struct trace *t, struct rules *r, struct
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 
-		if (add(b, r, l, 1, (uint64_t)l->dur_ns, (uint64_t)l->dur_ns, l->bytes > 0 ? (uint64_t)l->bytes : 0,
-		        e) < 0)
+		if (classify_add(b, r, l, 1, (uint64_t)l->dur_ns, (uint64_t)l->dur_ns,
+		                 l->bytes > 0 ? (uint64_t)l->bytes : 0, e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < t->n_groups; i++) {
 		const struct trace_group *g = &t->groups[i];
 
-		if (add(b, r, &g->first, g->count, g->total_ns, g->longest_ns, g->bytes, e) < 0)
+		if (classify_add(b, r, &g->first, g->count, g->total_ns, g->longest_ns, g->bytes, e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < t->n_stats; i++) {
@@ -324,7 +324,7 @@ int classify_trace(const struct trace *t, struct rules *r, struct arena *a, stru
 	int rc;
 
 	memset(out, 0, sizeof *out);
-	rc = build(&b, t, r, e);
+	rc = classify_build(&b, t, r, e);
 	table_free(&b.names);
 	table_free(&b.parts);
 	table_free(&b.families);

@@ -62,7 +62,7 @@ static int by_call(const void *x, const void *y)
 	return a->l->id < b->l->id ? -1 : a->l->id > b->l->id;
 }
 
-static int by_time(const void *x, const void *y)
+static int gaps_by_time(const void *x, const void *y)
 {
 	const struct item *a = x, *b = y;
 
@@ -79,10 +79,10 @@ static int by_stream(const void *x, const void *y)
 
 	if (a->l->device == b->l->device && a->l->stream != b->l->stream)
 		return a->l->stream < b->l->stream ? -1 : 1;
-	return by_time(x, y);
+	return gaps_by_time(x, y);
 }
 
-static int by_value(const void *x, const void *y)
+static int gaps_by_value(const void *x, const void *y)
 {
 	const int64_t *a = x, *b = y;
 
@@ -92,7 +92,7 @@ static int by_value(const void *x, const void *y)
 static int64_t median(int64_t *v, size_t n)
 {
 	if (n)
-		qsort(v, n, sizeof *v, by_value);
+		qsort(v, n, sizeof *v, gaps_by_value);
 	return n ? v[(n - 1) / 2] : 0;
 }
 
@@ -345,7 +345,7 @@ static int no_timeline(const struct trace *t, struct err *e)
 		path_of(t));
 }
 
-static int check(const struct trace *t, struct err *e)
+static int gaps_check(const struct trace *t, struct err *e)
 {
 	if (t->n_files > 1)
 		return err_set(e, ERR_USAGE, "'%s' holds %zu files, and gaps are of one run: give one of the files",
@@ -379,7 +379,7 @@ int gaps_of(const struct trace *t, struct arena *a, struct gaps *out, struct err
 	size_t called = 0;
 
 	memset(out, 0, sizeof *out);
-	if (check(t, e) < 0)
+	if (gaps_check(t, e) < 0)
 		return -1;
 	out->v = arena_array(a, room, sizeof *out->v);
 	out->streams = arena_array(a, room, sizeof *out->streams);
@@ -394,7 +394,7 @@ int gaps_of(const struct trace *t, struct arena *a, struct gaps *out, struct err
 	find_waits(t, v + called, n - called);
 	find_windows(t, v, n);
 	sum_calls(v + called, n - called, sorted, out);
-	qsort(v, n, sizeof *v, by_time);
+	qsort(v, n, sizeof *v, gaps_by_time);
 	if (count_devices(v, n) > DEVICES)
 		return err_set(e, ERR_IO, "'%s' has launches on more than %d devices", path_of(t), DEVICES);
 	find_gaps(v, n, out);

@@ -10,7 +10,7 @@ struct value {
 	uint64_t count;
 };
 
-static int by_value(const void *x, const void *y)
+static int hist_by_value(const void *x, const void *y)
 {
 	const struct value *a = x, *b = y;
 
@@ -33,7 +33,7 @@ static double quantile(const struct value *v, size_t n, uint64_t total, double p
 
 #define HEADS 6
 /* The i-th of 1, 1.5, 2, 3, 5, 7, 10, ...; below 0 of 0.7, 0.5, ... */
-static double step(int i)
+static double hist_step(int i)
 {
 	static const double heads[HEADS] = { 1, 1.5, 2, 3, 5, 7 };
 	const int decade = (i - (i < 0 ? HEADS - 1 : 0)) / HEADS;
@@ -55,15 +55,15 @@ static void make_bins(struct hist *h)
 		}
 		return;
 	}
-	while (i < 20 * HEADS && step(i + 1) <= h->min)
+	while (i < 20 * HEADS && hist_step(i + 1) <= h->min)
 		i++;
 	do {
-		h->from[h->n_bins] = step(i);
-		h->to[h->n_bins++] = step(++i);
-	} while (h->n_bins < HIST_BINS && step(i) <= h->max);
+		h->from[h->n_bins] = hist_step(i);
+		h->to[h->n_bins++] = hist_step(++i);
+	} while (h->n_bins < HIST_BINS && hist_step(i) <= h->max);
 }
 
-static void fill(struct hist *h, const struct value *v, size_t n)
+static void hist_fill(struct hist *h, const struct value *v, size_t n)
 {
 	double sum = 0;
 	int at = 0;
@@ -105,8 +105,8 @@ int hist_of(const struct bound *b, enum counter metric, struct hist *h, struct e
 		h->counted += (l->counted && !by_geometry) || (l->x && !isnan(l->x->v[metric])) ? l->count : 0;
 	}
 	if (n) {
-		qsort(v, n, sizeof *v, by_value);
-		fill(h, v, n);
+		qsort(v, n, sizeof *v, hist_by_value);
+		hist_fill(h, v, n);
 	}
 	free(v);
 	return 0;

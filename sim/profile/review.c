@@ -20,7 +20,7 @@ struct loading {
 	struct err *e;
 };
 
-static void *room(struct loading *g, size_t n, size_t each)
+static void *review_room(struct loading *g, size_t n, size_t each)
 {
 	void *p = arena_array(g->a, n ? n : 1, each);
 
@@ -29,7 +29,7 @@ static void *room(struct loading *g, size_t n, size_t each)
 	return p;
 }
 
-static const struct ynode *need(struct loading *g, const struct ynode *map, const char *key)
+static const struct ynode *review_need(struct loading *g, const struct ynode *map, const char *key)
 {
 	const struct ynode *n = map->kind == YNODE_MAP ? ynode_get(map, key) : NULL;
 
@@ -39,9 +39,9 @@ static const struct ynode *need(struct loading *g, const struct ynode *map, cons
 }
 
 /* A text that lives with the review. */
-static int text(struct loading *g, const struct ynode *map, const char *key, const char **out)
+static int review_text(struct loading *g, const struct ynode *map, const char *key, const char **out)
 {
-	const struct ynode *n = need(g, map, key);
+	const struct ynode *n = review_need(g, map, key);
 	const char *s;
 
 	if (!n || yaml_str(g->y, n, &s, g->e) < 0)
@@ -49,7 +49,7 @@ static int text(struct loading *g, const struct ynode *map, const char *key, con
 	return (*out = arena_strdup(g->a, s)) ? 0 : err_nomem(g->e, "for the review");
 }
 
-static int real(struct loading *g, const struct ynode *n, double *v)
+static int review_real(struct loading *g, const struct ynode *n, double *v)
 {
 	const char *s;
 	char *end;
@@ -98,8 +98,8 @@ static int read_profile(struct loading *g, const struct ynode *map, struct rules
 	char path[1024];
 	int rc = -1;
 
-	if (yaml_only_keys(g->y, map, keys, 2, g->e) < 0 || !(file = need(g, map, "file")) ||
-	    !(steps = need(g, map, "steps")) || beside(g, file, path) < 0 ||
+	if (yaml_only_keys(g->y, map, keys, 2, g->e) < 0 || !(file = review_need(g, map, "file")) ||
+	    !(steps = review_need(g, map, "steps")) || beside(g, file, path) < 0 ||
 	    yaml_u64(g->y, steps, 1, 1000000000, &g->s->steps, g->e) < 0)
 		return -1;
 	if ((g->s->profile = arena_strdup(g->a, path)) && (db = tracedb_open(":memory:", DB_WRITE, g->e)) &&
@@ -212,14 +212,14 @@ static int read_counters(struct loading *g, const struct ynode *n)
 	char path[1024];
 	int rc = -1;
 
-	if (beside(g, n, path) < 0 || !(s->kernels = room(g, MOST_KERNELS, sizeof *s->kernels)) ||
+	if (beside(g, n, path) < 0 || !(s->kernels = review_room(g, MOST_KERNELS, sizeof *s->kernels)) ||
 	    !(in = input_open(path, g->e)))
 		return -1;
 	if ((c = csv_new(in, g->e)))
 		rc = read_rows(g, c, path);
 	csv_free(c);
 	input_free(in);
-	if (rc < 0 || !(s->longest = room(g, s->n_kernels, sizeof *s->longest)))
+	if (rc < 0 || !(s->longest = review_room(g, s->n_kernels, sizeof *s->longest)))
 		return -1;
 	/* By time, longest first; there are few. */
 	for (size_t i = 0; i < s->n_kernels; i++) {
@@ -251,9 +251,9 @@ static void apply_rule(struct review *s)
 
 /* --- what the report prints ------------------------------------------------------------------------------------ */
 
-static const struct ynode *list(struct loading *g, const struct ynode *root, const char *key)
+static const struct ynode *review_list(struct loading *g, const struct ynode *root, const char *key)
 {
-	const struct ynode *n = need(g, root, key);
+	const struct ynode *n = review_need(g, root, key);
 
 	if (n && n->kind != YNODE_SEQ) {
 		yaml_err(g->y, n, g->e, "'%s' is a list", key);
@@ -269,7 +269,7 @@ static int read_means(struct loading *g, const struct ynode *map)
 
 	if (map->kind != YNODE_MAP)
 		return yaml_err(g->y, map, g->e, "means are {METRIC: [compute, memory, balanced, all]}");
-	if (!(s->means = room(g, map->n, sizeof *s->means)))
+	if (!(s->means = review_room(g, map->n, sizeof *s->means)))
 		return -1;
 	for (size_t i = 0; i < map->n; i++) {
 		const struct ynode *v = map->vals[i];
@@ -282,11 +282,11 @@ static int read_means(struct loading *g, const struct ynode *map)
 			return yaml_err(g->y, v, g->e, "four numbers: compute, memory, balanced, all");
 		m->metric = (enum counter)k;
 		for (int c = 0; c < 3; c++) {
-			if (real(g, v->vals[c], &m->printed[order[c]]) < 0)
+			if (review_real(g, v->vals[c], &m->printed[order[c]]) < 0)
 				return -1;
 			m->got[order[c]] = review_mean_of(s, (int)order[c], m->metric);
 		}
-		if (real(g, v->vals[3], &m->all_printed) < 0)
+		if (review_real(g, v->vals[3], &m->all_printed) < 0)
 			return -1;
 		m->all_got = review_mean_of(s, REVIEW_ALL, m->metric);
 	}
@@ -298,23 +298,23 @@ static int read_printed(struct loading *g, const struct ynode *root)
 	struct review *s = g->s;
 	const struct ynode *top, *longest, *means;
 
-	if (!(top = list(g, root, "top")) || !(longest = list(g, root, "longest")) ||
-	    !(means = need(g, root, "means")) || !(s->top = room(g, top->n, sizeof *s->top)) ||
-	    !(s->longest_printed = room(g, longest->n, sizeof *s->longest_printed)))
+	if (!(top = review_list(g, root, "top")) || !(longest = review_list(g, root, "longest")) ||
+	    !(means = review_need(g, root, "means")) || !(s->top = review_room(g, top->n, sizeof *s->top)) ||
+	    !(s->longest_printed = review_room(g, longest->n, sizeof *s->longest_printed)))
 		return -1;
 	if (top->n > s->trace.n_stats)
 		return yaml_err(g->y, top, g->e, "more shares than '%s' has rows", s->profile);
 	if (longest->n > s->n_kernels)
 		return yaml_err(g->y, longest, g->e, "more kernels than there are counters of");
 	for (; s->n_top < top->n; s->n_top++)
-		if (real(g, top->vals[s->n_top], &s->top[s->n_top]) < 0)
+		if (review_real(g, top->vals[s->n_top], &s->top[s->n_top]) < 0)
 			return -1;
 	for (; s->n_longest < longest->n; s->n_longest++) {
 		const struct ynode *n = longest->vals[s->n_longest];
 
 		if (n->kind != YNODE_SEQ || n->n != 2)
 			return yaml_err(g->y, n, g->e, "a time and a class: [404.70, compute]");
-		if (real(g, n->vals[0], &s->longest_printed[s->n_longest].us) < 0 ||
+		if (review_real(g, n->vals[0], &s->longest_printed[s->n_longest].us) < 0 ||
 		    class_named(g, n->vals[1], &s->longest_printed[s->n_longest].class) < 0)
 			return -1;
 	}
@@ -346,9 +346,9 @@ static int judge(struct loading *g, struct exprs *x, const struct ynode *n, stru
 		return c->verdict = REVIEW_TEXT, 0;
 	if (!is)
 		return yaml_err(g->y, n, g->e, "'is' is missing here");
-	if (printed && (real(g, printed, &want) < 0 || text(g, n, "printed", &c->printed) < 0))
+	if (printed && (review_real(g, printed, &want) < 0 || review_text(g, n, "printed", &c->printed) < 0))
 		return -1;
-	if (text(g, n, printed ? "is" : "holds", &c->is) < 0)
+	if (review_text(g, n, printed ? "is" : "holds", &c->is) < 0)
 		return -1;
 	if (!(ex = expr_new(x, c->is, review_find, values, g->e)) || expr_eval(ex, review_value, values, &v, g->e) < 0)
 		return err_at(g->e, yaml_name(g->y), is->line, is->col);
@@ -365,21 +365,21 @@ static int judge(struct loading *g, struct exprs *x, const struct ynode *n, stru
 static int read_claims(struct loading *g, const struct ynode *root)
 {
 	static const char *const keys[] = { "at", "says", "printed", "is", "holds", "why" };
-	const struct ynode *all = list(g, root, "claims");
+	const struct ynode *all = review_list(g, root, "claims");
 	struct review_values values = { .s = g->s };
 	struct exprs *x = all ? exprs_new(g->e) : NULL;
 	int rc = -1;
 
-	if (!x || !(g->s->claims = room(g, all->n, sizeof *g->s->claims)))
+	if (!x || !(g->s->claims = review_room(g, all->n, sizeof *g->s->claims)))
 		goto out;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct ynode *n = all->vals[i];
 		struct review_claim *c = &g->s->claims[g->s->n_claims++];
 
 		*c = (struct review_claim){ .printed = "", .is = "", .why = "", .got = NAN };
-		if (yaml_only_keys(g->y, n, keys, 6, g->e) < 0 || text(g, n, "at", &c->at) < 0 ||
-		    text(g, n, "says", &c->diags) < 0 || (ynode_get(n, "why") && text(g, n, "why", &c->why) < 0) ||
-		    judge(g, x, n, &values, c) < 0)
+		if (yaml_only_keys(g->y, n, keys, 6, g->e) < 0 || review_text(g, n, "at", &c->at) < 0 ||
+		    review_text(g, n, "says", &c->diags) < 0 ||
+		    (ynode_get(n, "why") && review_text(g, n, "why", &c->why) < 0) || judge(g, x, n, &values, c) < 0)
 			goto out;
 		if (c->verdict != REVIEW_HOLDS && !*c->why) {
 			yaml_err(g->y, n, g->e, "this claim does not hold (%s is %.9g): 'why' is missing", c->is,
@@ -395,7 +395,7 @@ out:
 
 /* --- all of it ------------------------------------------------------------------------------------------------- */
 
-static int read_root(struct loading *g, const struct ynode *root, struct rules *rules)
+static int review_read_root(struct loading *g, const struct ynode *root, struct rules *rules)
 {
 	static const char *const keys[] = { "review", "title", "profile", "counters", "device",
 		                            "top",    "means", "longest", "claims" };
@@ -406,9 +406,9 @@ static int read_root(struct loading *g, const struct ynode *root, struct rules *
 	if (root->kind != YNODE_MAP || !(version = ynode_get(root, "review")))
 		return err_set(g->e, ERR_CONFIG, "'%s' is no review: it has no line 'review: 1'", yaml_name(g->y));
 	if (yaml_only_keys(g->y, root, keys, sizeof keys / sizeof *keys, g->e) < 0 ||
-	    yaml_u64(g->y, version, 1, 1, &v, g->e) < 0 || text(g, root, "title", &g->s->title) < 0 ||
-	    !(profile = need(g, root, "profile")) || !(counters = need(g, root, "counters")) ||
-	    !(device = need(g, root, "device")) || beside(g, device, path) < 0 ||
+	    yaml_u64(g->y, version, 1, 1, &v, g->e) < 0 || review_text(g, root, "title", &g->s->title) < 0 ||
+	    !(profile = review_need(g, root, "profile")) || !(counters = review_need(g, root, "counters")) ||
+	    !(device = review_need(g, root, "device")) || beside(g, device, path) < 0 ||
 	    roof_load(path, NULL, &g->s->roof, g->e) < 0 || read_profile(g, profile, rules) < 0 ||
 	    read_counters(g, counters) < 0)
 		return -1;
@@ -425,7 +425,7 @@ int review_load(const char *path, struct rules *rules, struct arena *a, struct r
 	if (!y)
 		return -1;
 	memset(out, 0, sizeof *out);
-	rc = read_root(&g, yaml_root(y), rules);
+	rc = review_read_root(&g, yaml_root(y), rules);
 	yaml_free(y);
 	return rc;
 }

@@ -139,7 +139,7 @@ static bool kernel_value(const struct review *s, size_t n, const char *what, dou
 	return true;
 }
 
-static int class_of(const char *name)
+static int review_names_class_of(const char *name)
 {
 	return strcmp(name, "compute") == 0    ? ROOF_COMPUTE
 	       : strcmp(name, "memory") == 0   ? ROOF_MEMORY
@@ -156,7 +156,7 @@ static bool slower(const struct review *s, const struct review_kernel *k)
 static bool in_set(const struct review *s, const char *set, size_t i, bool *known)
 {
 	const struct review_kernel *k = &s->kernels[s->longest[i]];
-	const int class = class_of(set);
+	const int class = review_names_class_of(set);
 
 	*known = true;
 	if (class >= 0)
@@ -229,7 +229,7 @@ static bool set_value(const struct review *s, const char *name, double *v)
 	dot++;
 	if (strcmp(dot, "count") == 0)
 		return sum_set(s, set, -1, -1, 1, &sum) ? (*v = (double)sum.of, true) : false;
-	if (strncmp(set, "longest", 7) == 0 && (class_of(dot) >= 0 || strcmp(dot, "outside") == 0)) {
+	if (strncmp(set, "longest", 7) == 0 && (review_names_class_of(dot) >= 0 || strcmp(dot, "outside") == 0)) {
 		bool known = false;
 
 		*v = 0;
@@ -237,10 +237,10 @@ static bool set_value(const struct review *s, const char *name, double *v)
 			*v += in_set(s, set, i, &known) && in_set(s, dot, i, &known);
 		return known;
 	}
-	if (strcmp(set, "rule") == 0 && class_of(dot) >= 0) {
+	if (strcmp(set, "rule") == 0 && review_names_class_of(dot) >= 0) {
 		*v = 0;
 		for (size_t i = 0; i < s->n_kernels; i++)
-			*v += (int)s->kernels[i].rule == class_of(dot);
+			*v += (int)s->kernels[i].rule == review_names_class_of(dot);
 		return true;
 	}
 	if (numbered(dot, "below", &n, &rest) && (metric = review_metric(rest)) >= 0)

@@ -42,7 +42,7 @@ double simulated_absolute(const struct simulated_sum *s)
 
 /* --- one launch -------------------------------------------------------------------------------------------- */
 
-static void add(struct simulated_sum *s, enum simulated_metric m, double counted, double simulated)
+static void simulated_add(struct simulated_sum *s, enum simulated_metric m, double counted, double simulated)
 {
 	const bool small = (m == SIM_READ || m == SIM_WRITTEN) && counted < SIMULATED_LEAST;
 
@@ -133,8 +133,8 @@ static size_t find_pairs(const struct trace *t, struct counters *c, struct pair 
 
 /* --- by kernel --------------------------------------------------------------------------------------------- */
 
-static struct simulated_row *row_of(struct simulated *s, const struct trace_launch *l, struct rules *rules,
-                                    struct arena *a)
+static struct simulated_row *simulated_row_of(struct simulated *s, const struct trace_launch *l, struct rules *rules,
+                                              struct arena *a)
 {
 	const struct rule *rule = rules_match(rules, l);
 	struct simulated_row *r = s->v;
@@ -149,7 +149,7 @@ static struct simulated_row *row_of(struct simulated *s, const struct trace_laun
 	return r->friendly ? r : NULL;
 }
 
-static int by_time(const void *x, const void *y)
+static int simulated_by_time(const void *x, const void *y)
 {
 	const struct simulated_row *a = x, *b = y;
 
@@ -190,7 +190,7 @@ int simulated_of(const struct trace *t, struct counters *c, const struct gpu_wor
 			out->opaque++;
 			continue;
 		}
-		if (!(row = row_of(out, l, rules, a)))
+		if (!(row = simulated_row_of(out, l, rules, a)))
 			return err_nomem(e, "for the counters");
 		occupancy = waves_of(r, l).active;
 		row->count++;
@@ -202,8 +202,8 @@ int simulated_of(const struct trace *t, struct counters *c, const struct gpu_wor
 			const double counted = pairs[i].x->v[simulated_counter(k)],
 				     got = of_model(k, at->l, g, occupancy);
 
-			add(&row->m[m], k, counted, got);
-			add(&out->all.m[m], k, counted, got);
+			simulated_add(&row->m[m], k, counted, got);
+			simulated_add(&out->all.m[m], k, counted, got);
 		}
 	}
 	if (!out->all.count)
@@ -212,6 +212,6 @@ int simulated_of(const struct trace *t, struct counters *c, const struct gpu_wor
 			"none of the kernels in '%s' has counters of a kernel of its name, grid and block that is"
 			" modelled",
 			t->path);
-	qsort(out->v, out->n, sizeof *out->v, by_time);
+	qsort(out->v, out->n, sizeof *out->v, simulated_by_time);
 	return 0;
 }

@@ -326,7 +326,7 @@ static void add_kernel(struct stage_sum *s, const struct bound_kernel *k, const 
 	s->roof += fmax(k->bytes / r->effective, k->flops > 0 ? k->flops / r->flops[k->pipe] : 0);
 }
 
-static int by_time(const void *x, const void *y)
+static int stages_by_time(const void *x, const void *y)
 {
 	const struct stage_family *a = x, *b = y;
 
@@ -348,7 +348,7 @@ static int sum_kernels(struct stage_row *r, const struct bound *b, struct arena 
 		add_kernel(&r->families[f].sum, k, &b->roof);
 		add_kernel(&r->sum, k, &b->roof);
 	}
-	qsort(r->families, r->n_families, sizeof *r->families, by_time);
+	qsort(r->families, r->n_families, sizeof *r->families, stages_by_time);
 	return 0;
 }
 

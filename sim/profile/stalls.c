@@ -91,7 +91,7 @@ static struct sum *sum_of(struct build *b, struct err *e)
 	return &b->v[b->n++];
 }
 
-static void add(struct sum *s, const struct build *b, double all, double weight)
+static void stalls_add(struct sum *s, const struct build *b, double all, double weight)
 {
 	s->count++;
 	s->ns += (uint64_t)b->ns;
@@ -112,8 +112,8 @@ static int end_launch(struct build *b, struct err *e)
 		return 0;
 	if (!(s = sum_of(b, e)))
 		return -1;
-	add(s, b, all, b->ns > 0 ? (double)b->ns : 1);
-	add(&b->all, b, all, b->ns > 0 ? (double)b->ns : 1);
+	stalls_add(s, b, all, b->ns > 0 ? (double)b->ns : 1);
+	stalls_add(&b->all, b, all, b->ns > 0 ? (double)b->ns : 1);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int reason_of(const char *metric, char *to, size_t size)
 	return -1;
 }
 
-static int take(void *arg, const struct trace_launch *l, const char *metric, double value, struct err *e)
+static int stalls_take(void *arg, const struct trace_launch *l, const char *metric, double value, struct err *e)
 {
 	struct build *b = arg;
 	char reason[48];
@@ -174,14 +174,14 @@ static int by_share(const void *x, const void *y)
 	return a->pct != b->pct ? (a->pct > b->pct ? -1 : 1) : strcmp(a->reason, b->reason);
 }
 
-static int by_time(const void *x, const void *y)
+static int stalls_by_time(const void *x, const void *y)
 {
 	const struct stalls_row *a = x, *b = y;
 
 	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-static void finish(const struct build *b, const struct sum *s, struct stalls_row *r)
+static void stalls_finish(const struct build *b, const struct sum *s, struct stalls_row *r)
 {
 	*r = (struct stalls_row){ .name = s->name, .count = s->count, .ns = s->ns };
 	for (size_t i = 0; i < b->n_reasons; i++)
@@ -196,7 +196,7 @@ int stalls_of(struct tracedb *db, struct rules *rules, struct arena *a, struct s
 
 	*out = (struct stalls){ .n = 0 };
 	/* Names of all sources begin so. */
-	if (tracedb_each_metric(db, "smsp__", take, &b, e) < 0 || end_launch(&b, e) < 0)
+	if (tracedb_each_metric(db, "smsp__", stalls_take, &b, e) < 0 || end_launch(&b, e) < 0)
 		return -1;
 	if (!b.n)
 		return err_set(
@@ -210,14 +210,14 @@ int stalls_of(struct tracedb *db, struct rules *rules, struct arena *a, struct s
 		const struct trace_launch l = { .name = b.v[out->n].name };
 		const struct rule *rule = rules_match(rules, &l);
 
-		finish(&b, &b.v[out->n], r);
+		stalls_finish(&b, &b.v[out->n], r);
 		r->friendly =
 			rule && rule->friendly && *rule->friendly ? rule->friendly : classify_short_name(r->name, a);
 		if (!r->friendly)
 			return err_nomem(e, "for the stall reasons");
 	}
-	finish(&b, &b.all, &out->all);
+	stalls_finish(&b, &b.all, &out->all);
 	out->all.friendly = "all";
-	qsort(out->v, out->n, sizeof *out->v, by_time);
+	qsort(out->v, out->n, sizeof *out->v, stalls_by_time);
 	return 0;
 }

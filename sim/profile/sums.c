@@ -72,7 +72,7 @@ int sums_compare(enum sums_order o, const struct sums_value *a, const struct sum
 
 /* --- filter ------------------------------------------------------------------------------------------------ */
 
-static bool has(const regex_t *re, const char *text)
+static bool sums_has(const regex_t *re, const char *text)
 {
 	return text && regexec(re, text, 0, NULL, 0) == 0;
 }
@@ -81,7 +81,7 @@ static bool passes(const regex_t *re, const struct trace_launch *l, struct rules
 {
 	const struct rule *rule = rules_match(r, l);
 
-	return has(re, l->name) || (rule && (has(re, rule->family) || has(re, rule->friendly)));
+	return sums_has(re, l->name) || (rule && (sums_has(re, rule->family) || sums_has(re, rule->friendly)));
 }
 
 static int compile(regex_t *re, const char *text, struct err *e)
@@ -138,7 +138,7 @@ struct build {
 	size_t cap, *slots, n_slots;
 };
 
-static size_t *probe(const struct build *b, const char *key)
+static size_t *sums_probe(const struct build *b, const char *key)
 {
 	size_t i = (size_t)hash_mix(hash_str(HASH_INIT, key)) & (b->n_slots - 1);
 
@@ -163,12 +163,12 @@ static int widen(struct build *b, struct err *e)
 	b->cap = cap;
 	b->n_slots = 2 * cap;
 	for (size_t i = 0; i < b->out->n; i++)
-		*probe(b, v[i].key) = i + 1;
+		*sums_probe(b, v[i].key) = i + 1;
 	return 0;
 }
 
-static int add(struct build *b, const char *key, int64_t order, const struct trace_launch *l, const char *family,
-               struct err *e)
+static int sums_add(struct build *b, const char *key, int64_t order, const struct trace_launch *l, const char *family,
+                    struct err *e)
 {
 	struct sums_row *r;
 	struct family *f;
@@ -176,7 +176,7 @@ static int add(struct build *b, const char *key, int64_t order, const struct tra
 
 	if (b->out->n == b->cap && widen(b, e) < 0)
 		return -1;
-	if (!*(slot = probe(b, key))) {
+	if (!*(slot = sums_probe(b, key))) {
 		char *kept = arena_strdup(b->a, key);
 
 		if (!kept)
@@ -231,7 +231,7 @@ static int64_t (*layers_of(const struct trace *t, struct rules *r, struct arena 
 	return v;
 }
 
-static int by_time(const void *x, const void *y)
+static int sums_by_time(const void *x, const void *y)
 {
 	const struct sums_row *a = x, *b = y;
 
@@ -259,8 +259,8 @@ static void name_families(struct build *b)
 }
 
 /* What a launch's time goes to; `text` is room for it. */
-static const char *key_of(enum sums_by by, const struct trace_launch *l, const char *family, int64_t order,
-                          char text[96])
+static const char *sums_key_of(enum sums_by by, const struct trace_launch *l, const char *family, int64_t order,
+                               char text[96])
 {
 	if (by == SUMS_FAMILY)
 		return family;
@@ -304,12 +304,12 @@ int sums_of(const struct trace *t, enum sums_by by, const char *filter, struct r
 		char text[96];
 
 		if (l->kind == TRACE_KERNEL && (!filter || passes(&re, l, r)))
-			rc = add(&b, key_of(by, l, family, order, text), order, l, family, e);
+			rc = sums_add(&b, sums_key_of(by, l, family, order, text), order, l, family, e);
 	}
 	if (filter)
 		regfree(&re);
 	name_families(&b);
 	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, by_time);
+		qsort(out->v, out->n, sizeof *out->v, sums_by_time);
 	return rc == 0 && filter && out->n == 0 ? nothing(t, filter, e) : rc;
 }

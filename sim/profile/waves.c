@@ -8,7 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/profile/classify.h"
 
-static uint64_t product(const uint32_t v[3])
+static uint64_t waves_product(const uint32_t v[3])
 {
 	const uint64_t two = (uint64_t)(v[0] ? v[0] : 1) * (v[1] ? v[1] : 1);
 	uint64_t all;
@@ -19,13 +19,13 @@ static uint64_t product(const uint32_t v[3])
 struct waves_launch waves_of(const struct roof *r, const struct trace_launch *l)
 {
 	struct waves_launch w = { .theoretical = NAN, .active = NAN, .device = NAN, .waves = NAN, .limit = "" };
-	const uint64_t threads = product(l->block), cluster = product(l->cluster);
+	const uint64_t threads = waves_product(l->block), cluster = waves_product(l->cluster);
 	struct occupancy o;
 	double warps;
 
 	if (!r->sms || !l->grid[0] || !l->block[0] || threads > r->sm.threads)
 		return w;
-	w.blocks = product(l->grid);
+	w.blocks = waves_product(l->grid);
 	w.threads = (uint32_t)threads;
 	o = occupancy_of(&r->sm, r->sms, w.threads, l->registers, l->smem_static + l->smem_dynamic,
 	                 cluster < r->sms ? (uint32_t)cluster : r->sms);
@@ -56,7 +56,7 @@ static bool is_row(const struct waves_row *r, const struct trace_launch *l, cons
 	       r->smem == l->smem_static + l->smem_dynamic && r->per_sm == w->per_sm && strcmp(r->name, l->name) == 0;
 }
 
-static size_t probe(const struct table *t, uint64_t hash)
+static size_t waves_probe(const struct table *t, uint64_t hash)
 {
 	return (size_t)hash_mix(hash) & (t->n_slots - 1);
 }
@@ -79,7 +79,7 @@ static int widen(struct table *t, struct err *e)
 		memcpy(v, t->out->v, t->out->n * sizeof *v);
 	t->out->v = v;
 	for (size_t i = 0; i < t->out->n; i++) {
-		size_t at = probe(t, hash_of(v[i].name, v[i].threads, v[i].registers, v[i].smem));
+		size_t at = waves_probe(t, hash_of(v[i].name, v[i].threads, v[i].registers, v[i].smem));
 
 		while (t->slots[at])
 			at = (at + 1) & (t->n_slots - 1);
@@ -88,8 +88,8 @@ static int widen(struct table *t, struct err *e)
 	return 0;
 }
 
-static struct waves_row *row_of(struct table *t, const struct trace_launch *l, const struct waves_launch *w,
-                                const struct rule *rule, struct err *e)
+static struct waves_row *waves_row_of(struct table *t, const struct trace_launch *l, const struct waves_launch *w,
+                                      const struct rule *rule, struct err *e)
 {
 	const uint64_t smem = l->smem_static + l->smem_dynamic;
 	struct waves_row *r;
@@ -97,7 +97,7 @@ static struct waves_row *row_of(struct table *t, const struct trace_launch *l, c
 
 	if (t->out->n == t->cap && widen(t, e) < 0)
 		return NULL;
-	at = probe(t, hash_of(l->name, w->threads, l->registers, smem));
+	at = waves_probe(t, hash_of(l->name, w->threads, l->registers, smem));
 	for (; t->slots[at]; at = (at + 1) & (t->n_slots - 1))
 		if (is_row(&t->out->v[t->slots[at] - 1], l, w))
 			return &t->out->v[t->slots[at] - 1];
@@ -119,7 +119,7 @@ static struct waves_row *row_of(struct table *t, const struct trace_launch *l, c
 	return NULL;
 }
 
-static void add(struct waves_row *r, struct waves *s, const struct waves_launch *w, uint64_t ns, double achieved)
+static void waves_add(struct waves_row *r, struct waves *s, const struct waves_launch *w, uint64_t ns, double achieved)
 {
 	r->count++;
 	r->ns += ns;
@@ -154,7 +154,7 @@ static double mean(double sum, uint64_t ns)
 	return ns ? sum / (double)ns : NAN;
 }
 
-static int by_time(const void *x, const void *y)
+static int waves_by_time(const void *x, const void *y)
 {
 	const struct waves_row *a = x, *b = y;
 
@@ -167,7 +167,7 @@ static int by_time(const void *x, const void *y)
 	return a->smem != b->smem ? (a->smem < b->smem ? -1 : 1) : a->registers < b->registers ? -1 : 1;
 }
 
-static void finish(struct waves *s)
+static void waves_finish(struct waves *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct waves_row *r = &s->v[i];
@@ -182,7 +182,7 @@ static void finish(struct waves *s)
 	s->active = mean(s->active, s->known_ns);
 	s->achieved = mean(s->achieved, s->counted_ns);
 	if (s->n)
-		qsort(s->v, s->n, sizeof *s->v, by_time);
+		qsort(s->v, s->n, sizeof *s->v, waves_by_time);
 }
 
 int waves_trace(const struct trace *t, const struct roof *r, struct rules *rules, struct counters *c, struct arena *a,
@@ -207,11 +207,11 @@ int waves_trace(const struct trace *t, const struct roof *r, struct rules *rules
 
 		if (l->kind != TRACE_KERNEL || (lend && counters_own(c, l->id)))
 			continue;
-		if (!(row = row_of(&table, l, &w, rules_match(rules, l), e)))
+		if (!(row = waves_row_of(&table, l, &w, rules_match(rules, l), e)))
 			return -1;
 		x = counters_next(c, l);
-		add(row, out, &w, (uint64_t)l->dur_ns, x ? x->v[COUNTER_OCCUPANCY_PCT] : NAN);
+		waves_add(row, out, &w, (uint64_t)l->dur_ns, x ? x->v[COUNTER_OCCUPANCY_PCT] : NAN);
 	}
-	finish(out);
+	waves_finish(out);
 	return 0;
 }

@@ -110,7 +110,7 @@ static int check_apart(const struct check *k)
 
 /* --- ops --------------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
+static int program_check_by_value(const void *a, const void *b)
 {
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -120,7 +120,7 @@ static int by_value(const void *a, const void *b)
 static int check_list(const struct check *k, uint32_t line, uint32_t *v, uint32_t n)
 {
 	if (n > 1)
-		qsort(v, n, sizeof *v, by_value);
+		qsort(v, n, sizeof *v, program_check_by_value);
 	for (uint32_t i = 1; i < n; i++)
 		if (v[i] == v[i - 1])
 			return at(k, line, "'after' names %u twice", v[i]);

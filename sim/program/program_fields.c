@@ -281,7 +281,7 @@ static bool digits(const char **text, uint64_t *out)
 	return true;
 }
 
-static const char *number(const char *text, enum program_unit unit, uint64_t most, uint64_t *out)
+static const char *program_fields_number(const char *text, enum program_unit unit, uint64_t most, uint64_t *out)
 {
 	if (strcmp(text, "none") == 0 && most == INT32_MAX) {
 		*out = NONE;
@@ -358,7 +358,7 @@ const char *program_field_set(const struct program_field *f, void *obj, const ch
 	case PROGRAM_U32:
 	case PROGRAM_I32:
 	case PROGRAM_U64:
-		why = number(text, f->unit, most[f->type], &n);
+		why = program_fields_number(text, f->unit, most[f->type], &n);
 		if (f->type == PROGRAM_U64)
 			memcpy(to, &n, sizeof n);
 		else
@@ -385,7 +385,7 @@ const char *program_field_set(const struct program_field *f, void *obj, const ch
 
 /* --- to text ----------------------------------------------------------------------------------------------------- */
 
-static size_t size_of(const struct program_field *f)
+static size_t program_fields_size_of(const struct program_field *f)
 {
 	static const size_t sizes[] = { [PROGRAM_U32] = 4,
 		                        [PROGRAM_I32] = 4,
@@ -403,7 +403,7 @@ static size_t size_of(const struct program_field *f)
 
 void program_field_copy(const struct program_field *f, void *to, const void *from)
 {
-	memcpy((char *)to + f->at, (const char *)from + f->at, size_of(f));
+	memcpy((char *)to + f->at, (const char *)from + f->at, program_fields_size_of(f));
 }
 
 static const char *text_of(const struct program_field *f, const void *obj)
@@ -418,7 +418,7 @@ static bool differs(const struct program_field *f, const void *obj, const void *
 {
 	if (f->type == PROGRAM_TEXT)
 		return strcmp(text_of(f, obj), text_of(f, base)) != 0;
-	return memcmp((const char *)obj + f->at, (const char *)base + f->at, size_of(f)) != 0;
+	return memcmp((const char *)obj + f->at, (const char *)base + f->at, program_fields_size_of(f)) != 0;
 }
 
 static bool plain(const char *text)

@@ -56,7 +56,7 @@ static int at(const struct least *k, uint32_t line, const char *fmt, ...)
 
 /* --- rates --------------------------------------------------------------------------------------------------------- */
 
-static const struct unit_ops *unit_of(const struct isa_insn *i, enum unit *id)
+static const struct unit_ops *program_least_unit_of(const struct isa_insn *i, enum unit *id)
 {
 	for (int u = 0; u < UNIT_COUNT; u++)
 		if (unit_table[u]->res == (enum res)i->unit) {
@@ -101,7 +101,7 @@ static int check_math(const struct least *k, const struct isa_insn *i, uint32_t 
 {
 	const struct isa_remainders *e = i->edges ? &k->w->map->prog.edges[i->edges - 1] : NULL;
 	enum unit id = UNIT_COUNT;
-	const struct unit_ops *u = unit_of(i, &id);
+	const struct unit_ops *u = program_least_unit_of(i, &id);
 	uint64_t rate;
 
 	if (!u)
@@ -128,7 +128,7 @@ static uint32_t root(struct lot *v, uint32_t i)
 }
 
 /* The first op that any command has with another is the lot's. */
-static void join(const struct least *k, const struct isa_cmd *c)
+static void program_least_join(const struct least *k, const struct isa_cmd *c)
 {
 	const uint32_t *ops = k->w->map->prog.members + c->first_op;
 
@@ -146,16 +146,16 @@ static uint64_t present(const struct least *k, uint64_t n)
 	return k->sparse.of ? n / k->sparse.of * k->sparse.keep : n;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t program_least_add(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-static void ask(const struct least *k, uint32_t op, uint64_t macs)
+static void program_least_ask(const struct least *k, uint32_t op, uint64_t macs)
 {
 	struct lot *x = &k->lots[root(k->lots, op)];
 
-	x->macs = add(x->macs, present(k, macs));
+	x->macs = program_least_add(x->macs, present(k, macs));
 }
 
 static int find_lots(const struct least *k)
@@ -166,14 +166,14 @@ static int find_lots(const struct least *k)
 	for (uint32_t i = 0; i < s->n_ops; i++)
 		k->lots[i] = (struct lot){ .of = i };
 	for (uint32_t n = 0; n < p->n_cmds; n++)
-		join(k, &p->cmds[n]);
+		program_least_join(k, &p->cmds[n]);
 	for (uint32_t i = 0; i < s->n_ops; i++) {
 		if (!op_is_simulated(s->ops[i].kind))
 			continue;
 		if (!k->lots[i].done)
 			return at(k, k->w->l->op[i], "no command does op %u: give one 'ops=%u'", i, i);
 		if (op_is_product(s->ops[i].kind))
-			ask(k, i, work_of(s, &s->ops[i]).macs);
+			program_least_ask(k, i, work_of(s, &s->ops[i]).macs);
 	}
 	return 0;
 }
@@ -188,7 +188,7 @@ static int check_products(const struct least *k)
 		for (uint32_t x = 0; x < p->cmds[n].n_insns; x++) {
 			const struct isa_insn *i = &p->insns[p->cmds[n].first_insn + x];
 
-			if (!isa_is_move(i) && op_is_product(s->ops[i->op].kind) && unit_of(i, &id))
+			if (!isa_is_move(i) && op_is_product(s->ops[i->op].kind) && program_least_unit_of(i, &id))
 				k->lots[root(k->lots, i->op)].macs_done += isa_turns(p, &p->cmds[n], i).work;
 		}
 	for (uint32_t i = 0; i < s->n_ops; i++)
@@ -220,7 +220,7 @@ static uint64_t stored(const struct least *k, const struct op_tensor *t, uint64_
 	return as ? there / as * bits_of(k, t) + there % as * bits_of(k, t) / as : there;
 }
 
-static void put(struct least *k, const struct bytes *x)
+static void program_least_put(struct least *k, const struct bytes *x)
 {
 	if (x->n)
 		k->bytes[k->n_bytes++] = *x;
@@ -239,15 +239,15 @@ static void ask_bytes(struct least *k, uint64_t *written, const uint8_t *read)
 			const uint64_t own = x[n].write ? 0 : written[x[n].tensor];
 
 			if (x[n].write ? !read[x[n].tensor] : t->external && own < x[n].touched)
-				put(k, &(struct bytes){ .lot = root(k->lots, i),
-				                        .tensor = x[n].tensor,
-				                        .slot = t->route < 0 ? 0 : x[n].slot,
-				                        .store = x[n].write,
-				                        .op = i,
-				                        .n = stored(k, t, x[n].touched - own) });
+				program_least_put(k, &(struct bytes){ .lot = root(k->lots, i),
+				                                      .tensor = x[n].tensor,
+				                                      .slot = t->route < 0 ? 0 : x[n].slot,
+				                                      .store = x[n].write,
+				                                      .op = i,
+				                                      .n = stored(k, t, x[n].touched - own) });
 		}
 		for (uint32_t n = 0; n < s->ops[i].n_operands; n++)
-			written[x[n].tensor] = add(written[x[n].tensor], x[n].write ? x[n].touched : 0);
+			written[x[n].tensor] = program_least_add(written[x[n].tensor], x[n].write ? x[n].touched : 0);
 	}
 }
 
@@ -260,12 +260,13 @@ static void have_bytes(struct least *k)
 			const struct isa_insn *i = &p->insns[p->cmds[n].first_insn + x];
 
 			if (isa_is_move(i))
-				put(k, &(struct bytes){ .lot = root(k->lots, i->op),
-				                        .tensor = i->tensor,
-				                        .slot = k->w->s->tensors[i->tensor].route < 0 ? 0 : i->slot,
-				                        .store = i->code == ISA_STORE,
-				                        .moved = true,
-				                        .n = i->bytes });
+				program_least_put(
+					k, &(struct bytes){ .lot = root(k->lots, i->op),
+				                            .tensor = i->tensor,
+				                            .slot = k->w->s->tensors[i->tensor].route < 0 ? 0 : i->slot,
+				                            .store = i->code == ISA_STORE,
+				                            .moved = true,
+				                            .n = i->bytes });
 		}
 }
 
@@ -274,7 +275,7 @@ static int compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int same(const struct bytes *x, const struct bytes *y)
+static int program_least_same(const struct bytes *x, const struct bytes *y)
 {
 	const int lot = compare(x->lot, y->lot), tensor = compare(x->tensor, y->tensor),
 		  slot = compare(x->slot, y->slot);
@@ -285,7 +286,7 @@ static int same(const struct bytes *x, const struct bytes *y)
 static int by_place(const void *a, const void *b)
 {
 	const struct bytes *x = a, *y = b;
-	const int place = same(x, y), moved = compare(x->moved, y->moved);
+	const int place = program_least_same(x, y), moved = compare(x->moved, y->moved);
 
 	return place ? place : moved ? moved : compare(x->op, y->op);
 }
@@ -297,9 +298,9 @@ static int check_bytes(const struct least *k)
 		const struct bytes *most = &k->bytes[i];
 		uint64_t moved = 0;
 
-		for (to = i; to < k->n_bytes && !same(&k->bytes[i], &k->bytes[to]); to++)
+		for (to = i; to < k->n_bytes && !program_least_same(&k->bytes[i], &k->bytes[to]); to++)
 			if (k->bytes[to].moved)
-				moved = add(moved, k->bytes[to].n);
+				moved = program_least_add(moved, k->bytes[to].n);
 			else if (k->bytes[to].n > most->n)
 				most = &k->bytes[to];
 		if (!most->moved && moved < most->n)
@@ -380,7 +381,7 @@ static int check_command(const struct least *k, uint32_t n)
 	for (uint32_t x = c->first_insn; x < c->first_insn + c->n_insns; x++) {
 		const struct isa_insn *i = &p->insns[x];
 		enum unit id;
-		const struct unit_ops *u = isa_is_move(i) || i->pinned ? NULL : unit_of(i, &id);
+		const struct unit_ops *u = isa_is_move(i) || i->pinned ? NULL : program_least_unit_of(i, &id);
 
 		if (!u || u->steps)
 			continue;

@@ -575,7 +575,7 @@ static int read_lines(struct program_reader *r, char *text, size_t n)
 }
 
 /* Tables that nothing goes into are there, too: an offset into them is none into NULL. */
-static int begin(struct program_reader *r)
+static int program_read_begin(struct program_reader *r)
 {
 	struct {
 		struct program_table *t;
@@ -612,7 +612,7 @@ int program_read(struct input *in, const struct machine_cfg *c, struct arena *a,
 	r->file = input_name(in);
 	r->a = a;
 	r->e = e;
-	if (begin(r) < 0 || read_text(in, &text, e) < 0)
+	if (program_read_begin(r) < 0 || read_text(in, &text, e) < 0)
 		goto out;
 	if (!(own = arena_array(a, text.len + 1, 1))) { /* lines are taken apart in place */
 		program_no_memory(r);

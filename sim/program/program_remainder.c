@@ -87,7 +87,7 @@ static bool ends(const struct isa_cmd *c, const struct isa_insn *i, int loop)
 }
 
 /* A move has smaller tiles, and math has times. */
-static bool fits(const struct isa_insn *i, const struct isa_remainder *x)
+static bool program_remainder_fits(const struct isa_insn *i, const struct isa_remainder *x)
 {
 	if (isa_is_move(i))
 		return x->bytes <= i->tile_bytes && x->share <= x->bytes && !x->span && !x->latency && !x->work;
@@ -116,7 +116,7 @@ const char *program_remainders_fault(const struct isa_prog *p, const struct isa_
 		                            : "edge %s is no part of a full tile ('edge %s')",
 		         str_c(&loops), str_c(&loops));
 		str_free(&loops);
-		if (!(given >> at & 1) || !fits(i, &e.at[at]))
+		if (!(given >> at & 1) || !program_remainder_fits(i, &e.at[at]))
 			return text;
 	}
 	all = isa_is_move(i) && i->tile_bytes <= UINT64_C(1) << 40 ? isa_edges_place(c, i, &e) : i->bytes;

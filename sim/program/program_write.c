@@ -23,7 +23,7 @@ struct run_label {
 	uint32_t tensor;
 };
 
-static int by_name(const void *a, const void *b)
+static int program_write_by_name(const void *a, const void *b)
 {
 	const struct run_label *x = a, *y = b;
 	const int order = strcmp(x->name, y->name);
@@ -44,7 +44,7 @@ static int find_again(struct writer *w)
 		free(v);
 		return -1;
 	}
-	qsort(v, n, sizeof *v, by_name);
+	qsort(v, n, sizeof *v, program_write_by_name);
 	for (size_t i = 0; i < n; i++)
 		w->again[v[i].tensor] = !*v[i].name || (i && strcmp(v[i].name, v[i - 1].name) == 0);
 	free(v);
@@ -114,7 +114,7 @@ static void put_operand(const struct writer *w, const struct op_operand *x)
 	str_addc(out, '\n');
 }
 
-static void put_ops(const struct writer *w)
+static void program_write_put_ops(const struct writer *w)
 {
 	const struct op_stream *s = w->s;
 	struct str *out = w->out;
@@ -195,7 +195,7 @@ void program_write(const struct op_stream *s, const struct map_result *m, struct
 		str_add(out, head);
 		put_routes(&w);
 		put_tensors(&w);
-		put_ops(&w);
+		program_write_put_ops(&w);
 		for (size_t k = 0; k < m->prog.n_cmds; k++)
 			put_command(&w, k);
 	}

@@ -49,7 +49,7 @@ static bool there(const struct ablate_run *r)
 	return r->run && !r->refused;
 }
 
-static const char *by_name(const struct ablate_worth *w)
+static const char *ablate_doc_by_name(const struct ablate_worth *w)
 {
 	return !w->known ? NULL : w->by == RUN_EVENT ? "event" : "analytic";
 }
@@ -79,7 +79,7 @@ static void change_row(struct doc *d, const struct row *x)
 
 	doc_text(d, "change", x->name);
 	doc_text(d, "alone", ablate_verdict_name(ablate_verdict_of(x->v->x, r, x->change)));
-	doc_text(d, "by", by_name(&alone));
+	doc_text(d, "by", ablate_doc_by_name(&alone));
 	run_cells(d, x, r->base.energy_fj);
 	doc_real_if(d, "saves_pct", 1, alone.known, 100 * alone.value);
 	doc_real_if(d, "missed_pct", 1, missed.known, 100 * missed.value);
@@ -97,7 +97,7 @@ static void whole_row(struct doc *d, const struct row *x)
 	doc_real_if(d, "missed_pct", 1, false, 0);
 }
 
-static void row(struct doc *d, const void *of, size_t i)
+static void ablate_doc_row(struct doc *d, const void *of, size_t i)
 {
 	const struct row *x = of;
 
@@ -113,7 +113,7 @@ static void whole(struct doc *d, struct row x)
 {
 	x.whole = true;
 	for (; x.r; x.r = x.r->form, x.base = x.base->form) {
-		doc_row(d, row, &x, 0);
+		doc_row(d, ablate_doc_row, &x, 0);
 		if (!x.base->form)
 			return;
 	}
@@ -127,7 +127,7 @@ static void workload_table(struct doc *d, const struct ablate_doc *v, size_t w)
 	whole(d, (struct row){ .v = v, .w = w, .name = "none of them", .r = &r->base, .base = &r->base });
 	for (size_t i = 0; i < v->x->n_changes; i++)
 		if (r->alone[i].run)
-			doc_row(d, row,
+			doc_row(d, ablate_doc_row,
 			        &(struct row){
 					.v = v, .w = w, .name = v->x->changes[i].name, .r = &r->alone[i], .change = i },
 			        0);
@@ -193,9 +193,9 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	run_cells(d, &(struct row){ .v = v, .w = w, .r = d->heads ? NULL : &r->alone[c] }, true);
 	doc_real_if(d, "saves", 5, alone.known, alone.value);
 	doc_real_if(d, "missed", 5, missed.known, missed.value);
-	doc_text(d, "by", by_name(&alone));
+	doc_text(d, "by", ablate_doc_by_name(&alone));
 	doc_real_if(d, "saves_form", 5, alone.both, alone.form);
-	doc_text(d, "missed_by", by_name(&missed));
+	doc_text(d, "missed_by", ablate_doc_by_name(&missed));
 	doc_real_if(d, "missed_form", 5, missed.both, missed.form);
 	doc_text(d, "why", str_c(&why));
 	d->to->failed |= why.failed;
@@ -235,7 +235,7 @@ static void worth_members(struct doc *d, const char *key, const struct ablate_wo
 
 	doc_real_if(d, key, 5, w->known, w->value);
 	snprintf(name, sizeof name, "%s_by", key);
-	doc_text(d, name, by_name(w));
+	doc_text(d, name, ablate_doc_by_name(w));
 	snprintf(name, sizeof name, "%s_form", key);
 	doc_real_if(d, name, 5, w->both, w->form);
 }

@@ -6,7 +6,7 @@
 #include "sim/report/ablate_doc.h"
 #include "sim/report/plain_page.h"
 
-static const char *class_of(enum ablate_verdict v)
+static const char *ablate_page_class_of(enum ablate_verdict v)
 {
 	static const char *const names[] = {
 		"none", "none", "refused", "right", "nothing", "wrong", "together", "none"
@@ -116,7 +116,7 @@ static void change_row(const struct ablate_doc *v, size_t w, size_t i, struct st
 	plain_page_text(out, v->x->workloads[w].name);
 	plain_page_close_cell(out);
 	plain_page_open_cell(out, "the claim is", "");
-	str_addf(out, "<span class=\"v %s\">", class_of(judged));
+	str_addf(out, "<span class=\"v %s\">", ablate_page_class_of(judged));
 	plain_page_text(out, words_of(judged, v->x->changes[i].expects));
 	str_add(out, "</span>");
 	plain_page_close_cell(out);

@@ -34,7 +34,7 @@ static bool same_model(const struct baseline *b)
 	return strcmp(model, b->accuracy.model) == 0;
 }
 
-static struct machine_conf *load(const struct source *from, const char *path)
+static struct machine_conf *baseline_load(const struct source *from, const char *path)
 {
 	struct err none = ERR_INIT;
 
@@ -47,11 +47,11 @@ static void load_gpus(struct baseline *b, const struct source *from, const struc
 	char held[512] = "", traced[512] = "";
 
 	if (b->known && source_find(from, b->accuracy.config, held, sizeof held))
-		b->held = load(from, held);
+		b->held = baseline_load(from, held);
 	if (!t || !t->n_devices)
 		b->gpu = b->held;
 	else if (gpu_baseline_config_from(from, t->devices[0].name, traced, sizeof traced) == 0)
-		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(from, traced);
+		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : baseline_load(from, traced);
 }
 
 struct baseline *baseline_new(const struct source *from, const struct trace *t)

@@ -14,7 +14,7 @@ static void member(struct out_json *j, const char *key, bool known, struct figur
 		out_json_real(j, key, v.x);
 }
 
-static void cell(struct out_table *t, bool known, struct figure_value v)
+static void figure_out_cell(struct out_table *t, bool known, struct figure_value v)
 {
 	if (!known)
 		out_null(t);
@@ -60,7 +60,7 @@ void op_figure_csv(struct out_table *t, enum op_part part, const struct op_figur
 {
 	for (const struct op_figure *f = op_figure_table; f->help; f++)
 		if (f->csv == part)
-			cell(t, op_figure_known(f, known), op_figure_value(f, x, known));
+			figure_out_cell(t, op_figure_known(f, known), op_figure_value(f, x, known));
 }
 
 void op_figure_table_cols(enum op_part part, unsigned known, struct out_col *cols, int *n)
@@ -77,7 +77,7 @@ void op_figure_table_cells(struct out_table *t, enum op_part part, const struct 
 			struct figure_value v = op_figure_value(f, x, known);
 
 			v.x *= f->percent ? 100 : 1;
-			cell(t, true, v);
+			figure_out_cell(t, true, v);
 		}
 }
 

@@ -183,7 +183,7 @@ static const struct limits_row *other(const struct limits_result *r, const char 
 	return NULL;
 }
 
-static const char *by_name(const struct limits_doc *v, const struct limits_row *x)
+static const char *limits_doc_by_name(const struct limits_doc *v, const struct limits_row *x)
 {
 	return limits_by_events(v->r, x) ? "event" : v->fidelity;
 }
@@ -192,7 +192,7 @@ static char by_letter(const struct limits_doc *v, const struct limits_row *x)
 {
 	if (!x || x->refused)
 		return '-';
-	return limits_within(v->r, x) ? '~' : strcmp(by_name(v, x), "event") == 0 ? 'e' : 'f';
+	return limits_within(v->r, x) ? '~' : strcmp(limits_doc_by_name(v, x), "event") == 0 ? 'e' : 'f';
 }
 
 /* What is there then, how long it takes and what that saves, or costs: sign -1. */
@@ -343,18 +343,18 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	doc_real_if(d, "total_us", 3, !x->refused, micros(v, x));
 	doc_real_if(d, "gain_pct", 2, !x->refused, gain(v, x));
 	doc_real_if(d, "beyond_pct", 2, x->move == LIMITS_PAIR, 100 * limits_beyond(v->r, x));
-	doc_text(d, "by", x->refused ? NULL : by_name(v, x));
+	doc_text(d, "by", x->refused ? NULL : limits_doc_by_name(v, x));
 	doc_real_if(d, "gain_form_pct", 2, limits_by_events(v->r, x) && !x->refused, form_gain(v, x));
 	doc_int(d, "within_error", limits_within(v->r, x));
 	doc_text(d, "note", x->refused ? x->refused : "");
 }
 
-static void times(struct doc *d, const struct limits_doc *v, const struct limits_row *x)
+static void limits_doc_times(struct doc *d, const struct limits_doc *v, const struct limits_row *x)
 {
 	doc_ps_if(d, "total_us", 3, !x->refused, x->total_ps);
 	doc_real_if(d, "gain_pct", 2, !x->refused, gain(v, x));
 	if (!x->refused) {
-		doc_text(d, "by", by_name(v, x));
+		doc_text(d, "by", limits_doc_by_name(v, x));
 		doc_bool(d, "within_error", limits_within(v->r, x));
 		if (limits_by_events(v->r, x))
 			doc_real(d, "gain_form_pct", 2, form_gain(v, x));
@@ -376,10 +376,10 @@ static void members(struct doc *d, const struct limits_doc *v, const struct limi
 		doc_ps(d, "other_alone_us", 3, x->alone_ps[1]);
 		doc_real(d, "beyond_pct", 2, 100 * limits_beyond(v->r, x));
 	}
-	times(d, v, x);
+	limits_doc_times(d, v, x);
 }
 
-static void row(struct doc *d, const void *of, size_t i)
+static void limits_doc_row(struct doc *d, const void *of, size_t i)
 {
 	const struct limits_doc *v = of;
 
@@ -415,7 +415,7 @@ static void answer_members(struct doc *d, const struct limits_doc *v)
 	doc_close(d, ']');
 	if (r->n_free) {
 		doc_open(d, "all_of_them", '{');
-		times(d, v, &r->all_free);
+		limits_doc_times(d, v, &r->all_free);
 		doc_close(d, '}');
 	} else {
 		doc_text(d, "all_of_them", NULL);
@@ -438,7 +438,7 @@ static void json(struct doc *d, const struct limits_doc *v)
 	doc_count(d, "event_runs", r->event_runs);
 	doc_count(d, "pairs_tried", r->pairs_tried);
 	answer_members(d, v);
-	doc_table(d, "limits", NULL, r->n, row, v);
+	doc_table(d, "limits", NULL, r->n, limits_doc_row, v);
 	doc_close(d, '}');
 	str_addc(d->to, '\n');
 }

@@ -140,14 +140,14 @@ static void facts(const struct run_report *r, struct str *out)
 
 /* --- tables ------------------------------------------------------------------------------------------------ */
 
-static void finish(struct out_table *t, struct str *out)
+static void run_brief_finish(struct out_table *t, struct str *out)
 {
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	str_addc(out, '\n');
 }
 
-static void row(struct out_table *t, const char *what, double us, double total, const char *note)
+static void run_brief_row(struct out_table *t, const char *what, double us, double total, const char *note)
 {
 	out_text(t, what);
 	out_real(t, us);
@@ -158,7 +158,7 @@ static void row(struct out_table *t, const char *what, double us, double total, 
 	out_text(t, note);
 }
 
-static void measured(const struct run_report *r, double total, struct out_table *t)
+static void run_brief_measured(const struct run_report *r, double total, struct out_table *t)
 {
 	const struct op_stream *s = r->stream;
 	struct run_sum kinds[OP_KINDS], all;
@@ -179,15 +179,15 @@ static void measured(const struct run_report *r, double total, struct out_table 
 		out_text(t, "unknown (give --wall at import)");
 		return;
 	}
-	row(t, "measured, wall", unit_us(s->wall_ns), total, "no profiler, host included");
+	run_brief_row(t, "measured, wall", unit_us(s->wall_ns), total, "no profiler, host included");
 }
 
 static void gpu_walls(const struct run_report *r, double total, struct out_table *t)
 {
 	if (!r->result->wall_eager_ps)
 		return;
-	row(t, "simulated, wall under graph", unit_ps_us(r->result->wall_graph_ps), total, "");
-	row(t, "simulated, wall one by one", unit_ps_us(r->result->wall_eager_ps), total, "by host.*");
+	run_brief_row(t, "simulated, wall under graph", unit_ps_us(r->result->wall_graph_ps), total, "");
+	run_brief_row(t, "simulated, wall one by one", unit_ps_us(r->result->wall_eager_ps), total, "by host.*");
 }
 
 static void totals(const struct run_report *r, struct str *out)
@@ -202,25 +202,25 @@ static void totals(const struct run_report *r, struct str *out)
 	struct str note = STR_INIT;
 
 	if (answer) {
-		row(t, "simulated", total, total, r->verdict->steps > 1 ? "all steps together" : "");
+		run_brief_row(t, "simulated", total, total, r->verdict->steps > 1 ? "all steps together" : "");
 		if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
-			row(t, "  kernels alone", unit_ps_us(x->total_ps - x->copies_ps), total,
-			    "the rest is copies, sets");
+			run_brief_row(t, "  kernels alone", unit_ps_us(x->total_ps - x->copies_ps), total,
+			              "the rest is copies, sets");
 		str_addf(&note, "bound by %s", res_name(x->roofline_bound));
-		row(t, "roofline", unit_ps_us(x->roofline_ps), total, str_c(&note));
+		run_brief_row(t, "roofline", unit_ps_us(x->roofline_ps), total, str_c(&note));
 	}
 	if (!run_unmeasured(r))
-		measured(r, total, t);
+		run_brief_measured(r, total, t);
 	if (answer)
 		gpu_walls(r, total, t);
 	if (answer && r->verdict->fused_ps) {
 		str_clear(&note);
 		str_addf(&note, "%s, fused, as one graph", r->verdict->device[0] ? r->verdict->device : "H200");
-		row(t, "simulated GPU", unit_ps_us(r->verdict->fused_ps), total, str_c(&note));
+		run_brief_row(t, "simulated GPU", unit_ps_us(r->verdict->fused_ps), total, str_c(&note));
 	}
 	if (x->carried_ps)
-		row(t, "carried", unit_ps_us(x->carried_ps), 0, "measured time of what no rule knows");
-	finish(t, out);
+		run_brief_row(t, "carried", unit_ps_us(x->carried_ps), 0, "measured time of what no rule knows");
+	run_brief_finish(t, out);
 	out->failed |= note.failed;
 	str_free(&note);
 }

@@ -56,7 +56,8 @@ void run_energy_line(const struct run_report *r, struct str *s)
 
 /* --- by block ---------------------------------------------------------------------------------------------------- */
 
-static void row(struct out_table *t, const char *what, uint64_t fj, const struct run_result *x, const char *note)
+static void run_energy_row(struct out_table *t, const char *what, uint64_t fj, const struct run_result *x,
+                           const char *note)
 {
 	const double uj = (double)fj / 1e9, us = unit_ps_us(x->total_ps);
 
@@ -105,7 +106,7 @@ static void blocks(const struct run_result *x, struct out_table *t)
 		if (!first || !fj)
 			continue;
 		parts(x, block, fj, &note);
-		row(t, block, fj, x, str_c(&note));
+		run_energy_row(t, block, fj, x, str_c(&note));
 	}
 	str_free(&note);
 }
@@ -127,7 +128,7 @@ void run_energy_table(const struct run_report *r, struct str *out)
 	blocks(x, t);
 	str_addf(&note, "at %.0f MHz%s", (double)x->clock_khz / 1e3,
 	         x->clock_khz < r->conf->cfg.clock ? ", which the cap of its power leaves" : "");
-	row(t, "all", x->energy_fj, x, str_c(&note));
+	run_energy_row(t, "all", x->energy_fj, x, str_c(&note));
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	str_addc(out, '\n');

@@ -86,7 +86,7 @@ static bool read_again(const struct op_stream *s, const struct chain *c, const s
 	return false;
 }
 
-static uint64_t written(const struct op_stream *s, const struct chain *c)
+static uint64_t run_fusion_written(const struct op_stream *s, const struct chain *c)
 {
 	uint64_t n = 0;
 
@@ -123,7 +123,7 @@ static enum reason reason_of(const struct run_report *r, const struct chain *c, 
 		return TWO_PRODUCTS;
 	if (!connected(s, &before, o))
 		return NOT_ADJACENT;
-	if (written(s, &before) > f->buffer)
+	if (run_fusion_written(s, &before) > f->buffer)
 		return BUFFER;
 	if (before.n >= f->max_ops)
 		return TOO_LONG;

@@ -47,14 +47,14 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 	return rc;
 }
 
-static void name_of(const struct run_report *r, struct str *out)
+static void run_mapping_name_of(const struct run_report *r, struct str *out)
 {
 	const struct op *o = &r->stream->ops[r->told->op];
 
 	str_addf(out, "op %" PRIu32 " (%s)", o->id, o->name ? o->name : op_kind_name(o->kind));
 }
 
-static void row(struct out_table *t, const struct map_log_entry *w, struct str *text)
+static void run_mapping_row(struct out_table *t, const struct map_log_entry *w, struct str *text)
 {
 	out_text(t, w->chosen ? "chosen" : "rival");
 	out_text(t, w->why);
@@ -111,7 +111,7 @@ void run_mapping_table(const struct run_report *r, struct str *out)
 	struct str title = STR_INIT, text = STR_INIT;
 	struct out_table *t;
 
-	name_of(r, &title);
+	run_mapping_name_of(r, &title);
 	if (!r->told->n) {
 		str_addf(out, "how %s was mapped: there was nothing to choose\n\n", str_c(&title));
 		str_free(&title);
@@ -123,7 +123,7 @@ void run_mapping_table(const struct run_report *r, struct str *out)
 	         r->told->n);
 	t = out_table_new(cols, sizeof cols / sizeof *cols, str_c(&title));
 	for (int i = 0; i < r->told->n && i <= RIVALS; i++)
-		row(t, &r->told->entry[i], &text);
+		run_mapping_row(t, &r->told->entry[i], &text);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	add_gap(r->told, out);

@@ -8,7 +8,7 @@ static bool found_nothing(const struct rewrite_done *d)
 	return !d->changed && !d->removed && !d->kept;
 }
 
-static void one(const struct rewrite_done *d, struct str *out)
+static void run_rewrite_one(const struct rewrite_done *d, struct str *out)
 {
 	str_addf(out, "%s: ", d->how->name);
 	if (found_nothing(d)) {
@@ -26,7 +26,7 @@ void run_rewrite_table(const struct run_report *r, struct str *out)
 {
 	for (size_t i = 0; r->rewritten && i < r->rewritten->list.n; i++) {
 		str_add(out, i ? "           " : "rewritten  ");
-		one(&r->rewritten->done[i], out);
+		run_rewrite_one(&r->rewritten->done[i], out);
 	}
 }
 

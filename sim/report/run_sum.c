@@ -16,7 +16,7 @@ static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
 	return ns;
 }
 
-static void add_op(struct run_sum *k, const struct op *op, const struct run_op *r, uint64_t kernels)
+static void run_sum_add_op(struct run_sum *k, const struct op *op, const struct run_op *r, uint64_t kernels)
 {
 	k->ops++;
 	k->unmeasured += ops_listed_unmeasured(op);
@@ -43,8 +43,8 @@ void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], str
 		const struct op *o = &r->stream->ops[i];
 		const uint64_t kernels = kernel_ns(r->stream, o);
 
-		add_op(&kinds[o->kind], o, &r->result->ops[i], kernels);
-		add_op(all, o, &r->result->ops[i], kernels);
+		run_sum_add_op(&kinds[o->kind], o, &r->result->ops[i], kernels);
+		run_sum_add_op(all, o, &r->result->ops[i], kernels);
 	}
 }
 

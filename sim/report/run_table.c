@@ -13,7 +13,7 @@
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
 
-static void finish(struct out_table *t, struct str *out)
+static void run_table_finish(struct out_table *t, struct str *out)
 {
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -51,7 +51,7 @@ static void types(const struct run_report *r, struct str *out)
 	str_free(&s);
 }
 
-static void head(const struct run_report *r, struct str *out)
+static void run_table_head(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
 	char hash[17];
@@ -130,7 +130,8 @@ static void total_row(struct out_table *t, const char *what, double us, double o
 }
 
 /* What was measured of the trace. */
-static void measured(const struct run_report *r, const struct figure_measured *m, bool unmeasured, struct out_table *t)
+static void run_table_measured(const struct run_report *r, const struct figure_measured *m, bool unmeasured,
+                               struct out_table *t)
 {
 	const struct run_result *x = r->result;
 	const struct op_stream *s = r->stream;
@@ -204,7 +205,7 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	if (run_unmeasured(r))
 		rates(r, t);
 	else
-		measured(r, &m, all->unmeasured > 0, t);
+		run_table_measured(r, &m, all->unmeasured > 0, t);
 	if (x->wall_eager_ps) {
 		total_row(t, "simulated, wall under a graph", unit_ps_us(x->wall_graph_ps),
 		          (double)x->wall_graph_ps / (double)x->total_ps, "one launch, then node after node");
@@ -214,7 +215,7 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	if (x->carried_ps)
 		total_row(t, "carried", unit_ps_us(x->carried_ps), 0,
 		          "opaque ops at their measured time, outside all of the above");
-	finish(t, out);
+	run_table_finish(t, out);
 	str_free(&note);
 }
 
@@ -267,7 +268,7 @@ static void kinds(const struct run_report *r, const struct run_sum sums[OP_KINDS
 		out_real(t, unit_pct((double)k->pins_ps, (double)k->span_ps));
 		out_text(t, str_c(&mix));
 	}
-	finish(t, out);
+	run_table_finish(t, out);
 	str_free(&mix);
 }
 
@@ -278,7 +279,7 @@ struct ranked {
 	uint32_t id;
 };
 
-static int by_time(const void *x, const void *y)
+static int run_table_by_time(const void *x, const void *y)
 {
 	const struct ranked *a = x, *b = y;
 
@@ -323,7 +324,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 	for (size_t i = 0; rank && i < n; i++)
 		rank[i] = (struct ranked){ r->result->ops[i].span_ps, (uint32_t)i };
 	if (rank)
-		qsort(rank, n, sizeof *rank, by_time);
+		qsort(rank, n, sizeof *rank, run_table_by_time);
 	for (size_t i = 0; rank && i < n && shown < r->top; i++) {
 		const struct op *o = &r->stream->ops[rank[i].id];
 		const struct run_op *x = &r->result->ops[rank[i].id];
@@ -348,7 +349,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 		out_text(t, run_pattern(r->result, x));
 		op_figure_table_cells(t, OP_REST, &x->figures, known);
 	}
-	finish(t, out);
+	run_table_finish(t, out);
 	free(rank);
 }
 
@@ -383,7 +384,7 @@ static void bounds(const struct run_report *r, struct str *out)
 		out_real(t, unit_pct((double)x->stall_ps[best], (double)x->total_ps));
 		out_real(t, unit_ps_us(x->peak_ps[best]));
 	}
-	finish(t, out);
+	run_table_finish(t, out);
 }
 
 static void traffic_row(struct out_table *t, const char *what, uint64_t bytes, ps_t total)
@@ -418,7 +419,7 @@ static void traffic(const struct run_report *r, struct str *out)
 		traffic_row(t, "spared by weights.dtype and kv.dtype", x->narrowed_bytes, 0);
 	if (x->map && x->map->held_bytes)
 		traffic_row(t, "of weights that stay in a unit's arrays", x->map->held_bytes, 0);
-	finish(t, out);
+	run_table_finish(t, out);
 }
 
 /* Statistics named BLOCK.busy_ps are times the block's unit worked. */
@@ -446,7 +447,7 @@ static void utilisation(const struct run_report *r, struct str *out)
 		out_real(t, unit_ps_us(x->stats[i].value));
 		out_real(t, unit_pct((double)x->stats[i].value, (double)x->total_ps));
 	}
-	finish(t, out);
+	run_table_finish(t, out);
 	str_free(&name);
 }
 
@@ -479,7 +480,7 @@ static void fusions(const struct run_report *r, struct str *out)
 		out_real(t, unit_ps_us(f->unfused));
 		out_text(t, str_c(&chain));
 	}
-	finish(t, out);
+	run_table_finish(t, out);
 	out->failed |= ops.failed || chain.failed;
 	str_free(&ops);
 	str_free(&chain);
@@ -586,7 +587,7 @@ static void counted(const struct run_report *r, const struct run_sum sums[OP_KIN
 	out_table_free(t);
 }
 
-static void written(const struct run_report *r, struct str *out)
+static void run_table_written(const struct run_report *r, struct str *out)
 {
 	if (r->stored)
 		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
@@ -602,7 +603,7 @@ void run_asked(const struct run_report *r, struct str *out)
 		run_fusion_table(r, out);
 	if (r->told)
 		run_mapping_table(r, out);
-	written(r, out);
+	run_table_written(r, out);
 }
 
 void run_table(const struct run_report *r, struct str *out)
@@ -615,7 +616,7 @@ void run_table(const struct run_report *r, struct str *out)
 	}
 	run_sum_ops(r, sums, &all);
 	run_verdict(r, out);
-	head(r, out);
+	run_table_head(r, out);
 	totals(r, &all, out);
 	kinds(r, sums, out);
 	if (r->top)
@@ -630,7 +631,7 @@ void run_table(const struct run_report *r, struct str *out)
 	}
 	if (r->told)
 		run_mapping_table(r, out);
-	written(r, out);
+	run_table_written(r, out);
 	if (!run_unmeasured(r))
 		comparison(r, sums, &all, out);
 	if (r->counted)

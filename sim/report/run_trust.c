@@ -46,7 +46,7 @@ void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t
 		add_part(m, rows ? silicon_products(rows) : kind, ns);
 }
 
-static int by_time(const void *a, const void *b)
+static int run_trust_by_time(const void *a, const void *b)
 {
 	const struct run_family *x = a, *y = b;
 
@@ -60,7 +60,7 @@ static void classes(struct run_made *m, const struct accuracy *acc, struct str *
 	size_t shown = 0;
 	uint64_t total = 0, never = 0;
 
-	qsort(m->family, m->n, sizeof *m->family, by_time);
+	qsort(m->family, m->n, sizeof *m->family, run_trust_by_time);
 	for (size_t i = 0; i < m->n; i++) {
 		const struct score *s = accuracy_of(acc, m->family[i].name);
 
@@ -149,7 +149,7 @@ static void npu(struct run_made *m, const struct baseline *b, const char *indent
 		str_add(out, indent);
 		return;
 	}
-	qsort(m->part, m->n_parts, sizeof *m->part, by_time);
+	qsort(m->part, m->n_parts, sizeof *m->part, run_trust_by_time);
 	str_addf(out, "nearest NPU on silicon, %s, calibrated (by data sheet)", n.sheet.device);
 	held_classes(m, &n, out);
 	str_addf(out, "\n%snot held against silicon: ", indent);

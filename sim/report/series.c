@@ -39,7 +39,7 @@ static size_t bin_of(struct series *s, ps_t t)
 }
 
 /* amount * part / whole, where part <= whole. */
-static uint64_t share(uint64_t amount, uint64_t part, uint64_t whole)
+static uint64_t series_share(uint64_t amount, uint64_t part, uint64_t whole)
 {
 	while (whole >> 32) {
 		whole >>= 1;
@@ -54,7 +54,7 @@ void series_add(struct series *s, size_t k, ps_t from, ps_t to, uint64_t amount)
 	uint64_t done = 0;
 
 	for (size_t i = bin_of(s, from); i < last; i++) {
-		const uint64_t upto = share(amount, (i + 1) * s->width - from, to - from);
+		const uint64_t upto = series_share(amount, (i + 1) * s->width - from, to - from);
 
 		s->v[k * SERIES_BINS + i] += upto - done;
 		done = upto;

@@ -68,7 +68,7 @@ static const char *cmd_name(const struct timeline *t, uint32_t cmd, uint32_t *op
 	return t->stream->ops[*op].name;
 }
 
-static void put(struct timeline *t, enum res res, const struct lane *l)
+static void timeline_put(struct timeline *t, enum res res, const struct lane *l)
 {
 	struct out_json j;
 	uint32_t op;
@@ -112,7 +112,7 @@ static void put_earlier(struct timeline *t, enum res res, uint32_t cmd, ps_t spa
 		const ps_t part = ps_min(span, g->to - g->from);
 		const struct lane one = { .from = g->to - part, .to = g->to, .parts = 1, .cmd = cmd };
 
-		put(t, res, &one);
+		timeline_put(t, res, &one);
 		span -= part;
 		g->to -= part;
 		l->n_gaps -= g->from == g->to;
@@ -143,7 +143,7 @@ static void on_busy(void *ctx, enum res res, ps_t from, ps_t to, uint32_t cmd)
 		return;
 	}
 	if (l->any)
-		put(t, res, l);
+		timeline_put(t, res, l);
 	remember_gap(l, last, from);
 	l->any = true;
 	l->from = from;
@@ -296,7 +296,7 @@ static void put_measured(struct timeline *t, const struct op *o, uint64_t zero, 
 	}
 }
 
-static int put_ops(struct timeline *t, struct err *e)
+static int timeline_put_ops(struct timeline *t, struct err *e)
 {
 	const uint64_t zero = first_start(t->stream);
 	int64_t streams[STREAMS];
@@ -459,7 +459,7 @@ const struct watch *timeline_watch(struct timeline *t)
 	return &t->watch;
 }
 
-static int finish(struct timeline *t, struct err *e)
+static int timeline_finish(struct timeline *t, struct err *e)
 {
 	if (t->failed.kind) {
 		*e = t->failed;
@@ -467,8 +467,8 @@ static int finish(struct timeline *t, struct err *e)
 	}
 	for (int r = 0; r < RES_COUNT; r++)
 		if (t->lanes[r].any)
-			put(t, (enum res)r, &t->lanes[r]);
-	if (put_ops(t, e) < 0)
+			timeline_put(t, (enum res)r, &t->lanes[r]);
+	if (timeline_put_ops(t, e) < 0)
 		return -1;
 	for (int l = 0; l < WATCH_LEVELS; l++)
 		hold_level(t, (enum watch_level)l, t->end);
@@ -484,7 +484,7 @@ int timeline_close(struct timeline *t, int rc, struct err *e)
 	if (!t)
 		return rc;
 	if (rc == 0)
-		rc = finish(t, e);
+		rc = timeline_finish(t, e);
 	rc = outfile_close(&t->file, rc, e);
 	series_free(&t->series);
 	free(t);

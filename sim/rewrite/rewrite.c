@@ -31,7 +31,7 @@ void rewrite_names(char *buf, size_t size)
 		n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "", rewrite_table[i].name);
 }
 
-static int unknown(const char *name, struct err *e)
+static int rewrite_unknown(const char *name, struct err *e)
 {
 	const char *names[REWRITES_MAX] = { NULL }, *near;
 	char all[256];
@@ -55,7 +55,7 @@ static int add_name(const char *name, struct rewrite_list *out, struct err *e)
 		out->v[out->n++] = &rewrite_table[i];
 		return 0;
 	}
-	return unknown(name, e);
+	return rewrite_unknown(name, e);
 }
 
 int rewrite_parse(const char *names, struct rewrite_list *out, struct err *e)
@@ -122,7 +122,7 @@ static void find_uses(struct rewriting *w)
 		}
 }
 
-static int begin(struct rewriting *w, const struct op_stream *from, struct op_stream *to)
+static int rewrite_begin(struct rewriting *w, const struct op_stream *from, struct op_stream *to)
 {
 	*to = *from;
 	w->s = to;
@@ -298,7 +298,7 @@ static int rewrite_one(const struct op_stream *from, const struct rewrite *how, 
 
 	*done = (struct rewrite_done){ .how = how };
 	count_bytes(from, &done->read_before, &done->write_before);
-	if (begin(&w, from, out) < 0)
+	if (rewrite_begin(&w, from, out) < 0)
 		return err_nomem(e, "for a rewritten stream");
 	if (how->apply(&w, e) < 0)
 		return -1;

@@ -31,7 +31,7 @@ struct table {
 	struct arrivals *out;
 };
 
-static int fail(const struct table *t, size_t field, struct err *e)
+static int arrive_fail(const struct table *t, size_t field, struct err *e)
 {
 	return err_at(e, t->file, (int)csv_line(t->csv), csv_column(t->csv, field));
 }
@@ -54,7 +54,7 @@ static const char *trimmed(const char *s, char *buf, size_t size)
 
 /* --- the header ------------------------------------------------------------------------------------------------------- */
 
-static int unknown(const struct table *t, size_t field, const char *name, struct err *e)
+static int arrive_unknown(const struct table *t, size_t field, const char *name, struct err *e)
 {
 	const char *all[NAMES], *near;
 
@@ -64,7 +64,7 @@ static int unknown(const struct table *t, size_t field, const char *name, struct
 	err_set(e, ERR_IO,
 	        "unknown column '%.60s'%s%s%s: a list of requests has arrival_s or arrival_ms, prompt, output and id",
 	        name, near ? ", for '" : "", near ? near : "", near ? "' perhaps" : "");
-	return fail(t, field, e);
+	return arrive_fail(t, field, e);
 }
 
 static int column(struct table *t, size_t field, struct err *e)
@@ -79,15 +79,15 @@ static int column(struct table *t, size_t field, struct err *e)
 			continue;
 		if (*at != ABSENT) {
 			err_set(e, ERR_IO, "column '%s' is there twice", name);
-			return fail(t, field, e);
+			return arrive_fail(t, field, e);
 		}
 		*at = (int)field;
 		return 0;
 	}
-	return unknown(t, field, name, e);
+	return arrive_unknown(t, field, name, e);
 }
 
-static int header(struct table *t, struct err *e)
+static int arrive_header(struct table *t, struct err *e)
 {
 	const int row = csv_row(t->csv, e);
 	int times = 0;
@@ -110,7 +110,7 @@ static int header(struct table *t, struct err *e)
 		        t->at[PROMPT] == ABSENT ? "prompt" : "output");
 	else if (times > 1)
 		err_set(e, ERR_IO, "two columns say when a request arrives: give arrival_s or arrival_ms");
-	return e->kind ? fail(t, 0, e) : 0;
+	return e->kind ? arrive_fail(t, 0, e) : 0;
 }
 
 /* --- cells ------------------------------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static int tokens(const struct table *t, enum column c, const char *what, uint32
 		return 0;
 	}
 	err_set(e, ERR_IO, "%s of '%.40s' tokens: it is a whole number from 1 to %u", what, text, ARRIVE_TOKENS);
-	return fail(t, field, e);
+	return arrive_fail(t, field, e);
 }
 
 /* "1234": n digits. */
@@ -202,10 +202,10 @@ static int moment(const struct table *t, struct moment *out, struct err *e)
 	        c == AT_DATE ? "'%.40s' is no date and time like 2023-11-16 18:15:46.68"
 	                     : "an arrival at '%.40s': it is a number from 0 to 30 days",
 	        text);
-	return fail(t, field, e);
+	return arrive_fail(t, field, e);
 }
 
-static int room(struct table *t, struct err *e)
+static int arrive_room(struct table *t, struct err *e)
 {
 	const size_t want = t->cap ? 2 * t->cap : 256;
 	struct arrival *more;
@@ -214,7 +214,7 @@ static int room(struct table *t, struct err *e)
 		return 0;
 	if (t->out->n >= ARRIVE_MOST) {
 		err_set(e, ERR_IO, "more than %d requests", ARRIVE_MOST);
-		return fail(t, 0, e);
+		return arrive_fail(t, 0, e);
 	}
 	if (!(more = realloc(t->out->v, want * sizeof *more)))
 		return err_nomem(e, "for a list of requests");
@@ -230,7 +230,7 @@ static int keep_id(struct table *t, struct arrival *a, struct err *e)
 
 	if (all->len > UINT32_MAX - CSV_ROW_MAX) {
 		err_set(e, ERR_IO, "the ids of a list of requests have 4 GiB at the most");
-		return fail(t, (size_t)t->at[ID], e);
+		return arrive_fail(t, (size_t)t->at[ID], e);
 	}
 	if (!all->len)
 		str_addc(all, 0);
@@ -241,7 +241,7 @@ static int keep_id(struct table *t, struct arrival *a, struct err *e)
 }
 
 /* `day`: of the first row. */
-static int row(struct table *t, int64_t *day, struct err *e)
+static int arrive_row(struct table *t, int64_t *day, struct err *e)
 {
 	const size_t cells = csv_count(t->csv);
 	struct arrival *a;
@@ -249,9 +249,9 @@ static int row(struct table *t, int64_t *day, struct err *e)
 
 	if (cells > t->columns) {
 		err_set(e, ERR_IO, "a row of %zu cells under %zu columns", cells, t->columns);
-		return fail(t, t->columns, e);
+		return arrive_fail(t, t->columns, e);
 	}
-	if (room(t, e) < 0 || moment(t, &m, e) < 0)
+	if (arrive_room(t, e) < 0 || moment(t, &m, e) < 0)
 		return -1;
 	a = &t->out->v[t->out->n];
 	a->id = 0;
@@ -263,7 +263,7 @@ static int row(struct table *t, int64_t *day, struct err *e)
 		err_set(e, ERR_IO,
 		        "it arrives %s: requests of one list are within 30 days, on or after the first one's",
 		        m.day < *day ? "on a day before the first one" : "more than 30 days later");
-		return fail(t, 0, e);
+		return arrive_fail(t, 0, e);
 	}
 	a->at = (uint64_t)m.ps + (uint64_t)(m.day - *day) * 86400 * 1000 * PS_MS;
 	a->line = (uint32_t)csv_line(t->csv);
@@ -272,7 +272,7 @@ static int row(struct table *t, int64_t *day, struct err *e)
 }
 
 /* Lines are those of a file, so they tell rows of one moment apart. */
-static int by_time(const void *x, const void *y)
+static int arrive_by_time(const void *x, const void *y)
 {
 	const struct arrival *a = x, *b = y;
 
@@ -286,7 +286,7 @@ static bool blank(const struct csv *c)
 	return csv_count(c) == 1 && !*csv_field(c, 0);
 }
 
-static int rows(struct table *t, struct err *e)
+static int arrive_rows(struct table *t, struct err *e)
 {
 	int64_t day = 0;
 	int more;
@@ -294,7 +294,7 @@ static int rows(struct table *t, struct err *e)
 	while ((more = csv_row(t->csv, e)) > 0) {
 		if (blank(t->csv))
 			continue;
-		if (row(t, &day, e) < 0)
+		if (arrive_row(t, &day, e) < 0)
 			return -1;
 	}
 	if (more < 0)
@@ -316,8 +316,8 @@ int arrive_read(struct input *in, struct arrivals *out, struct err *e)
 		return -1;
 	for (int i = 0; i < COLUMNS; i++)
 		t.at[i] = ABSENT;
-	if (header(&t, e) == 0 && rows(&t, e) == 0) {
-		qsort(out->v, out->n, sizeof *out->v, by_time);
+	if (arrive_header(&t, e) == 0 && arrive_rows(&t, e) == 0) {
+		qsort(out->v, out->n, sizeof *out->v, arrive_by_time);
 		for (size_t i = out->n; i-- > 0;)
 			out->v[i].at -= t.at[AT_DATE] != ABSENT ? out->v[0].at : 0;
 		rc = 0;

@@ -88,7 +88,7 @@ static uint32_t length(const struct arrive_length *l, struct rng *r)
 	return x < 1 ? 1 : x > ARRIVE_TOKENS ? ARRIVE_TOKENS : (uint32_t)x;
 }
 
-static void cut(struct arrival *a, uint32_t context, struct arrivals *of)
+static void arrive_make_cut(struct arrival *a, uint32_t context, struct arrivals *of)
 {
 	if (!context)
 		return;
@@ -143,7 +143,7 @@ int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e
 		                                   : 0;
 		a->prompt = length(&p->prompt, &prompts);
 		a->output = length(&p->output, &outputs);
-		cut(a, p->context, out);
+		arrive_make_cut(a, p->context, out);
 		if (at > (double)ARRIVE_LATEST) {
 			arrive_free(out);
 			return err_set(e, ERR_USAGE, "%zu requests at that rate take more than 30 days to arrive",
@@ -156,7 +156,7 @@ int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e
 /* --- words --------------------------------------------------------------------------------------------------------------- */
 
 /* A decimal number of `n` characters times ten to the shift. */
-static bool number(const char *s, size_t n, int shift, int64_t *out)
+static bool arrive_make_number(const char *s, size_t n, int shift, int64_t *out)
 {
 	return n && *s != '-' && decimal_scaled(s, n, shift, out) == 0;
 }
@@ -187,9 +187,9 @@ int arrive_length_parse(const char *text, const char *option, struct arrive_leng
 		i--;
 	a = text + strlen(shapes[i].word);
 	colon = strchr(a, ':');
-	if ((shapes[i].shift < 0) != !colon || !number(a, colon ? (size_t)(colon - a) : strlen(a), 0, &x) ||
+	if ((shapes[i].shift < 0) != !colon || !arrive_make_number(a, colon ? (size_t)(colon - a) : strlen(a), 0, &x) ||
 	    strspn(a, "0123456789") != (colon ? (size_t)(colon - a) : strlen(a)) ||
-	    (colon && !number(colon + 1, strlen(colon + 1), shapes[i].shift, &y)))
+	    (colon && !arrive_make_number(colon + 1, strlen(colon + 1), shapes[i].shift, &y)))
 		return no_length(text, option, e);
 	if (x < 1 || x > ARRIVE_TOKENS || (shapes[i].shape == ARRIVE_UNIFORM && (y < x || y > ARRIVE_TOKENS)) ||
 	    (shapes[i].shape == ARRIVE_LOGNORMAL && y > 4000))
@@ -205,8 +205,8 @@ int arrive_rate_parse(const char *text, ps_t *gap, struct err *e)
 	double mean;
 	int64_t v;
 
-	if (!slash || (!minute && strcmp(slash, "/s") != 0) || !number(text, (size_t)(slash - text), 6, &v) || v < 1 ||
-	    v > INT64_C(1000000000000))
+	if (!slash || (!minute && strcmp(slash, "/s") != 0) ||
+	    !arrive_make_number(text, (size_t)(slash - text), 6, &v) || v < 1 || v > INT64_C(1000000000000))
 		return err_set(
 			e, ERR_USAGE,
 			"'%s' is no rate of arrivals, for option '--rate': it is 4/s, 0.5/s or 30/min, up to 1000000/s",

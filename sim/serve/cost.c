@@ -30,7 +30,7 @@ struct cost_table {
 
 /* --- memory ------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t key_of(const struct cost_point *p)
+static uint64_t cost_key_of(const struct cost_point *p)
 {
 	uint64_t h = hash_u64(hash_u64(hash_u64(HASH_INIT, p->seqs), p->queries), p->context);
 
@@ -39,7 +39,7 @@ static uint64_t key_of(const struct cost_point *p)
 	return hash_mix(h) | 1;
 }
 
-static struct entry *find(const struct cost_table *t, uint64_t key)
+static struct entry *cost_find(const struct cost_table *t, uint64_t key)
 {
 	size_t i = key & (t->cap - 1);
 
@@ -48,7 +48,7 @@ static struct entry *find(const struct cost_table *t, uint64_t key)
 	return &t->at[i];
 }
 
-static int room(struct cost_table *t, struct err *e)
+static int cost_room(struct cost_table *t, struct err *e)
 {
 	struct cost_table more = { .cap = 2 * t->cap };
 
@@ -58,7 +58,7 @@ static int room(struct cost_table *t, struct err *e)
 		return err_nomem(e, "for the steps of a server");
 	for (size_t i = 0; i < t->cap; i++)
 		if (t->at[i].key)
-			*find(&more, t->at[i].key) = t->at[i];
+			*cost_find(&more, t->at[i].key) = t->at[i];
 	free(t->at);
 	t->at = more.at;
 	t->cap = more.cap;
@@ -102,8 +102,8 @@ struct asked {
 	uint32_t n;
 };
 
-static void ask(struct cost_table *t, struct asked *a, uint64_t seqs, uint64_t context, uint64_t prompt,
-                uint64_t before)
+static void cost_ask(struct cost_table *t, struct asked *a, uint64_t seqs, uint64_t context, uint64_t prompt,
+                     uint64_t before)
 {
 	struct cost_point *p = &a->p[a->n];
 
@@ -115,15 +115,15 @@ static void ask(struct cost_table *t, struct asked *a, uint64_t seqs, uint64_t c
 		p->pieces = &a->piece[a->n];
 		p->n_pieces = 1;
 	}
-	if (find(t, key_of(p))->key)
+	if (cost_find(t, cost_key_of(p))->key)
 		return;
 	for (uint32_t i = 0; i < a->n; i++)
-		if (key_of(&a->p[i]) == key_of(p))
+		if (cost_key_of(&a->p[i]) == cost_key_of(p))
 			return;
 	a->n++;
 }
 
-static int simulate(struct cost_table *t, const struct asked *a, struct err *e)
+static int cost_simulate(struct cost_table *t, const struct asked *a, struct err *e)
 {
 	struct cost_seen got[AHEAD];
 
@@ -134,10 +134,10 @@ static int simulate(struct cost_table *t, const struct asked *a, struct err *e)
 	for (uint32_t i = 0; i < a->n; i++) {
 		struct entry *x;
 
-		if (room(t, e) < 0)
+		if (cost_room(t, e) < 0)
 			return -1;
-		x = find(t, key_of(&a->p[i]));
-		*x = (struct entry){ key_of(&a->p[i]), got[i] };
+		x = cost_find(t, cost_key_of(&a->p[i]));
+		*x = (struct entry){ cost_key_of(&a->p[i]), got[i] };
 		t->n++;
 	}
 	return 0;
@@ -156,7 +156,7 @@ static const struct cost_seen *seen(const struct cost_table *t, uint64_t seqs, u
 		                      prompt ? 1 : 0 };
 	static const struct cost_seen nothing;
 
-	return seqs || prompt ? &find(t, key_of(&p))->seen : &nothing;
+	return seqs || prompt ? &cost_find(t, cost_key_of(&p))->seen : &nothing;
 }
 
 static struct value known(const struct cost_table *t, uint64_t seqs, uint64_t context, uint64_t prompt)
@@ -223,7 +223,7 @@ static struct span prompt_span(uint64_t tokens)
 	return s.lo ? s : (struct span){ 1, PROMPT_FIRST, (i128)tokens - 1, PROMPT_FIRST - 1 };
 }
 
-static struct place place_of(const struct sched_step *s)
+static struct place cost_place_of(const struct sched_step *s)
 {
 	struct place x = { .batch = between(s->seqs, 1, BATCH_PARTS), .coarse = between(s->seqs, 1, 1) };
 
@@ -242,7 +242,7 @@ static struct place place_of(const struct sched_step *s)
 static void ask_decode(struct cost_table *t, struct asked *a, const struct place *x)
 {
 	for (int i = 0; i < 4; i++)
-		ask(t, a, i & 1 ? x->batch.hi : x->batch.lo, i & 2 ? x->context.hi : x->context.lo, 0, 0);
+		cost_ask(t, a, i & 1 ? x->batch.hi : x->batch.lo, i & 2 ? x->context.hi : x->context.lo, 0, 0);
 }
 
 static struct value decode(const struct cost_table *t, const struct place *x)
@@ -258,8 +258,8 @@ static void ask_added(struct cost_table *t, struct asked *a, const struct place 
 	for (int i = 0; i < 4; i++) {
 		const uint64_t b = i & 1 ? x->coarse.hi : x->coarse.lo;
 
-		ask(t, a, b, COST_CONTEXT, 0, 0);
-		ask(t, a, b, COST_CONTEXT, i & 2 ? x->prompt.hi : x->prompt.lo, 0);
+		cost_ask(t, a, b, COST_CONTEXT, 0, 0);
+		cost_ask(t, a, b, COST_CONTEXT, i & 2 ? x->prompt.hi : x->prompt.lo, 0);
 	}
 }
 
@@ -289,7 +289,7 @@ static struct piece piece_of(const struct sched_piece *p)
 static void ask_piece(struct cost_table *t, struct asked *a, const struct piece *x)
 {
 	for (int i = 0; i < 4; i++)
-		ask(t, a, 0, 0, i & 1 ? x->tokens.hi : x->tokens.lo, i & 2 ? x->before.hi : x->before.lo);
+		cost_ask(t, a, 0, 0, i & 1 ? x->tokens.hi : x->tokens.lo, i & 2 ? x->before.hi : x->before.lo);
 }
 
 static struct value attention_at(const struct cost_table *t, uint64_t tokens, uint64_t before)
@@ -299,7 +299,7 @@ static struct value attention_at(const struct cost_table *t, uint64_t tokens, ui
 	return (struct value){ s->attention, s->attention_fj };
 }
 
-static struct value attention(const struct cost_table *t, const struct piece *x)
+static struct value cost_attention(const struct cost_table *t, const struct piece *x)
 {
 	const struct span *p = &x->tokens, *k = &x->before;
 
@@ -323,9 +323,9 @@ static int pieces(struct cost_table *t, const struct sched_step *s, struct asked
 
 		a->n = 0;
 		ask_piece(t, a, &x);
-		if (simulate(t, a, e) < 0)
+		if (cost_simulate(t, a, e) < 0)
 			return -1;
-		sum = i < s->n_pieces ? plus(sum, attention(t, &x)) : minus(sum, attention(t, &x));
+		sum = i < s->n_pieces ? plus(sum, cost_attention(t, &x)) : minus(sum, cost_attention(t, &x));
 	}
 	*v = plus(*v, sum);
 	return 0;
@@ -337,13 +337,13 @@ int cost_exact(struct cost_table *t, const struct sched_step *s, struct sched_co
 {
 	const struct cost_point p = { s->seqs, s->seqs ? t->queries : 0,
 		                      s->seqs ? (s->context_sum + s->seqs - 1) / s->seqs : 0, s->pieces, s->n_pieces };
-	const uint64_t key = key_of(&p);
-	struct cost_seen x = find(t, key)->seen;
+	const uint64_t key = cost_key_of(&p);
+	struct cost_seen x = cost_find(t, key)->seen;
 
-	if (!find(t, key)->key) {
-		if (t->simulate(t->ctx, &p, 1, &x, e) < 0 || room(t, e) < 0)
+	if (!cost_find(t, key)->key) {
+		if (t->simulate(t->ctx, &p, 1, &x, e) < 0 || cost_room(t, e) < 0)
 			return -1;
-		*find(t, key) = (struct entry){ key, x };
+		*cost_find(t, key) = (struct entry){ key, x };
 		t->n++;
 	}
 	*out = (struct sched_cost){ x.time, x.energy_fj };
@@ -352,7 +352,7 @@ int cost_exact(struct cost_table *t, const struct sched_step *s, struct sched_co
 
 int cost_of(struct cost_table *t, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
-	const struct place x = place_of(s);
+	const struct place x = cost_place_of(s);
 	struct asked a = { .n = 0 };
 	struct value v = { 0, 0 };
 
@@ -361,7 +361,7 @@ int cost_of(struct cost_table *t, const struct sched_step *s, struct sched_cost 
 	ask_decode(t, &a, &x);
 	if (s->prompt_tokens)
 		ask_added(t, &a, &x);
-	if (simulate(t, &a, e) < 0)
+	if (cost_simulate(t, &a, e) < 0)
 		return -1;
 	if (s->seqs)
 		v = decode(t, &x);

@@ -26,7 +26,7 @@ ps_t latency_one(enum latency_of l, const struct arrival *a, const struct sched_
 	return PS_NEVER;
 }
 
-static int by_value(const void *x, const void *y)
+static int latency_by_value(const void *x, const void *y)
 {
 	const ps_t a = *(const ps_t *)x, b = *(const ps_t *)y;
 
@@ -47,7 +47,7 @@ static void stat(ps_t *v, size_t n, struct latency_stat *out)
 	*out = (struct latency_stat){ .n = n };
 	if (!n)
 		return;
-	qsort(v, n, sizeof *v, by_value);
+	qsort(v, n, sizeof *v, latency_by_value);
 	for (size_t i = 0; i < n; i++)
 		sum += v[i];
 	out->mean = (ps_t)(sum / n);

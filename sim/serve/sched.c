@@ -283,7 +283,7 @@ static void filled(struct sched *s, uint32_t i, uint32_t tokens)
 		produce(s, i, 1);
 }
 
-static void count(struct sched *s, ps_t start, uint64_t blocks, uint32_t running, struct sched_tick *t)
+static void sched_count(struct sched *s, ps_t start, uint64_t blocks, uint32_t running, struct sched_tick *t)
 {
 	struct sched_result *r = s->r;
 
@@ -350,7 +350,7 @@ static int one_step(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, v
 	if (take_time(s, cost, ctx, e) < 0)
 		return -1;
 	if (s->step.seqs || s->step.n_pieces)
-		count(s, start, s->pager.used, s->n_running, &t);
+		sched_count(s, start, s->pager.used, s->n_running, &t);
 	for (uint32_t k = 0; k < s->step.n_pieces; k++)
 		filled(s, s->filling[k], s->pieces[k].tokens);
 	for (uint32_t k = 0; k < s->n_deciding; k++)
@@ -448,7 +448,7 @@ static int check_policy(const struct sched_policy *p, struct err *e)
 	return 0;
 }
 
-static int refuse(const struct arrival *a, const char *file, struct err *e)
+static int sched_refuse(const struct arrival *a, const char *file, struct err *e)
 {
 	return file ? err_at(e, file, (int)a->line, 1) : err_add(e, "drawing request %u", a->line);
 }
@@ -466,14 +466,14 @@ int sched_check(const struct sched_policy *p, const struct arrivals *a, uint32_t
 			err_set(e, ERR_IO,
 			        "a prompt of %u and an output of %u tokens are more than the %u that the model takes",
 			        x->prompt, x->output, context);
-			return refuse(x, file, e);
+			return sched_refuse(x, file, e);
 		}
 		if (blocks > p->blocks) {
 			err_set(e, ERR_IO,
 			        "a prompt of %u and an output of %u tokens need %" PRIu64
 			        " blocks of %u, and the memory has room for %" PRIu64,
 			        x->prompt, x->output, blocks, p->block, p->blocks);
-			return refuse(x, file, e);
+			return sched_refuse(x, file, e);
 		}
 	}
 	return 0;

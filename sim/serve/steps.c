@@ -78,7 +78,7 @@ void steps_free(struct steps *s)
 /* --- one step ---------------------------------------------------------------------------------------------------------- */
 
 /* Descriptors of blocks beyond those of the tiles that move the same bytes. */
-static ps_t gather(const struct steps *s, const struct op_stream *x)
+static ps_t steps_gather(const struct steps *s, const struct op_stream *x)
 {
 	const struct dma_cfg *d = &s->conf.cfg.dma;
 	uint64_t blocks = 0, tiles = 0;
@@ -128,7 +128,7 @@ static int built(const struct steps *s, const struct cost_point *p, uint32_t lay
 }
 
 /* Of prompts alone. */
-static void attention(const struct op_stream *x, const struct run_result *r, struct cost_seen *out)
+static void steps_attention(const struct op_stream *x, const struct run_result *r, struct cost_seen *out)
 {
 	for (size_t i = 0; i < x->n_ops; i++)
 		if (x->ops[i].kind == OP_ATTENTION && x->ops[i].phase == OP_PREFILL) {
@@ -150,8 +150,8 @@ static int run_of(struct steps *s, const struct cost_point *p, uint32_t layers, 
 	if (!a) {
 		err_nomem(e, "for a step");
 	} else if (built(s, p, layers, a, &x, e) == 0 && run_stream(&x, &s->conf, &how, a, &r, e) == 0) {
-		*out = (struct cost_seen){ .time = r.total_ps + gather(s, &x), .energy_fj = r.energy_fj };
-		attention(&x, &r, out);
+		*out = (struct cost_seen){ .time = r.total_ps + steps_gather(s, &x), .energy_fj = r.energy_fj };
+		steps_attention(&x, &r, out);
 		rc = 0;
 	}
 	arena_free(a);
@@ -194,7 +194,7 @@ static bool by_layers(struct steps *s, const struct cost_point *p, struct cost_s
 	return true;
 }
 
-static int one(struct steps *s, const struct cost_point *p, struct cost_seen *out, struct err *e)
+static int steps_one(struct steps *s, const struct cost_point *p, struct cost_seen *out, struct err *e)
 {
 	if (by_layers(s, p, out) || run_of(s, p, 0, out, e) == 0)
 		return 0;
@@ -236,7 +236,7 @@ static void work(void *arg, void *state, const char *job, size_t n, struct str *
 	memset(&x, 0, sizeof x);
 	memcpy(&p, job, sizeof p);
 	p.pieces = (const struct sched_piece *)(const void *)(job + sizeof p);
-	x.good = one(arg, &p, &x.cost, &none) == 0;
+	x.good = steps_one(arg, &p, &x.cost, &none) == 0;
 	str_addn(result, (const char *)&x, sizeof x);
 }
 
@@ -284,7 +284,7 @@ int steps_simulate(void *ctx, const struct cost_point *p, size_t n, struct cost_
 	run_pool(s, &b, n);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		if (!b.done[i])
-			rc = one(s, &p[i], &out[i], e);
+			rc = steps_one(s, &p[i], &out[i], e);
 	free(b.done);
 	return rc;
 }
@@ -292,7 +292,7 @@ int steps_simulate(void *ctx, const struct cost_point *p, size_t n, struct cost_
 /* --- memory ------------------------------------------------------------------------------------------------------------------- */
 
 /* As this machine stores it. */
-static int need(struct steps *s, const struct cost_point *p, struct map_footprint *out, struct err *e)
+static int steps_need(struct steps *s, const struct cost_point *p, struct map_footprint *out, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct op_stream x;
@@ -324,7 +324,7 @@ int steps_memory(struct steps *s, uint32_t seqs, uint32_t queries, uint32_t toke
 	struct map_footprint n[3];
 
 	for (int i = 0; i < 3; i++)
-		if (need(s, &p[i], &n[i], e) < 0)
+		if (steps_need(s, &p[i], &n[i], e) < 0)
 			return -1;
 	*out = (struct steps_memory){ .weights = n[1].weights,
 		                      .token = (n[1].kv - n[0].kv) / (LONG - SHORT),

@@ -36,7 +36,7 @@ static int text_in(struct reader *r, const struct ynode *map, const char *key, c
 	return (*out = arena_strdup(r->a, s)) ? 0 : err_nomem(r->e, NULL);
 }
 
-static int need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
+static int ablate_need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
 {
 	if (text_in(r, map, key, out) < 0)
 		return -1;
@@ -84,7 +84,7 @@ static int read_workload(struct reader *r, const struct ynode *n, struct ablate_
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a workload is a mapping: {name: NAME, model: MODEL}");
-	if (need(r, n, "name", "a workload", &w->name) < 0 ||
+	if (ablate_need(r, n, "name", "a workload", &w->name) < 0 ||
 	    workload_yaml(r->y, n, WORKLOAD_ABLATE_FILE, ours, r->a, &w->spec, r->e) < 0 ||
 	    (only && yaml_bool(r->y, only, &w->only, r->e) < 0))
 		return -1;
@@ -178,7 +178,7 @@ static int read_change(struct reader *r, const struct ynode *n, struct ablate_ch
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a change is a mapping: {name: NAME, set: {l2.size: 64 MiB}}");
 	if (yaml_only_keys(r->y, n, change_keys, COUNT(change_keys), r->e) < 0 ||
-	    need(r, n, "name", "a change", &c->name) < 0 || text_in(r, n, "says", &c->diags) < 0 ||
+	    ablate_need(r, n, "name", "a change", &c->name) < 0 || text_in(r, n, "says", &c->diags) < 0 ||
 	    text_in(r, n, "not_modelled", &c->not_modelled) < 0 || text_in(r, n, "mechanism", &c->mechanism) < 0 ||
 	    read_expects(r, ynode_get(n, "expects"), c) < 0 || read_pays(r, ynode_get(n, "pays"), c) < 0 ||
 	    (apart && yaml_bool(r->y, apart, &c->apart, r->e) < 0))
@@ -219,7 +219,7 @@ static int read_changes(struct reader *r, const struct ynode *root)
 /* --- the whole ----------------------------------------------------------------------------------------------------- */
 
 /* A file the ablation names: beside it, as it is, or where the data are. */
-static const char *find(struct reader *r, const char *name)
+static const char *ablate_find(struct reader *r, const char *name)
 {
 	struct err none = ERR_INIT;
 	char path[512];
@@ -259,9 +259,9 @@ static int read_base(struct reader *r, const struct ynode *root)
 	struct machine_conf *m;
 	struct err why = ERR_INIT;
 
-	if (need(r, root, "base", "an ablation", &r->x->base) < 0)
+	if (ablate_need(r, root, "base", "an ablation", &r->x->base) < 0)
 		return -1;
-	r->config = r->x->base = find(r, r->x->base);
+	r->config = r->x->base = ablate_find(r, r->x->base);
 	if (read_machines(r, root) < 0)
 		return -1;
 	if (!(m = machine_base_conf(r->x->machines, NULL, 0, &why)))
@@ -274,7 +274,7 @@ static int read_base(struct reader *r, const struct ynode *root)
 	return r->e->kind ? -1 : 0;
 }
 
-static int read_root(struct reader *r)
+static int ablate_read_root(struct reader *r)
 {
 	static const char *const keys[] = { "ablation", "base", "set", "start", "workloads", "changes" };
 	const struct ynode *root = yaml_root(r->y), *n = ynode_get(root, "ablation");
@@ -309,9 +309,10 @@ struct ablation *ablate_load(const char *path, struct err *e)
 	if (!x || !(x->a = r.a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
 		err_nomem(e, NULL);
 	else if ((r.y = y = yaml_load(path, e)))
-		rc = read_root(&r);
+		rc = ablate_read_root(&r);
 	for (size_t i = 0; rc == 0 && i < x->n_workloads; i++)
-		if (x->workloads[i].spec.trace && !(x->workloads[i].spec.trace = find(&r, x->workloads[i].spec.trace)))
+		if (x->workloads[i].spec.trace &&
+		    !(x->workloads[i].spec.trace = ablate_find(&r, x->workloads[i].spec.trace)))
 			rc = err_nomem(e, NULL);
 	yaml_free(y);
 	if (rc == 0)

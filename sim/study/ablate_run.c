@@ -53,7 +53,7 @@ struct plan {
 };
 
 /* A row of the changes [from, to) without `but`; of several without those that stand apart. */
-static int add(struct plan *p, size_t from, size_t to, size_t but, struct slot slot)
+static int ablate_run_add(struct plan *p, size_t from, size_t to, size_t but, struct slot slot)
 {
 	struct limits_row *row = limits_rows_add(&p->rows);
 	size_t n = 0;
@@ -72,18 +72,18 @@ static int add(struct plan *p, size_t from, size_t to, size_t but, struct slot s
 	return 0;
 }
 
-static int plan(struct plan *p, size_t workload, struct ablate_result *out)
+static int ablate_run_plan(struct plan *p, size_t workload, struct ablate_result *out)
 {
 	const size_t n = p->x->n_changes, none = n;
 
-	if (add(p, 0, 0, none, (struct slot){ BASE, none, &out->base }) < 0 ||
-	    (whole(p->x, workload) && add(p, 0, n, none, (struct slot){ ALL, none, &out->all }) < 0))
+	if (ablate_run_add(p, 0, 0, none, (struct slot){ BASE, none, &out->base }) < 0 ||
+	    (whole(p->x, workload) && ablate_run_add(p, 0, n, none, (struct slot){ ALL, none, &out->all }) < 0))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (asked(p->x, workload, i) &&
-		    (add(p, i, i + 1, none, (struct slot){ ALONE, i, &out->alone[i] }) < 0 ||
+		    (ablate_run_add(p, i, i + 1, none, (struct slot){ ALONE, i, &out->alone[i] }) < 0 ||
 		     (in_whole(p->x, workload, i) &&
-		      add(p, 0, n, i, (struct slot){ WITHOUT, i, &out->without[i] }) < 0)))
+		      ablate_run_add(p, 0, n, i, (struct slot){ WITHOUT, i, &out->without[i] }) < 0)))
 			return -1;
 	return 0;
 }
@@ -91,7 +91,8 @@ static int plan(struct plan *p, size_t workload, struct ablate_result *out)
 /* --- running ------------------------------------------------------------------------------------------------------- */
 
 /* What was seen of a row; the same in closed form, if that was before, stays beside it. */
-static int take(const struct plan *p, struct ablate_run *r, enum run_fidelity by, const struct limits_seen *seen)
+static int ablate_run_take(const struct plan *p, struct ablate_run *r, enum run_fidelity by,
+                           const struct limits_seen *seen)
 {
 	struct ablate_run *form = NULL;
 
@@ -122,7 +123,7 @@ struct running {
 	size_t n;
 };
 
-static void ask(struct running *g, size_t row)
+static void ablate_run_ask(struct running *g, size_t row)
 {
 	g->which[g->n] = row;
 	g->rows[g->n++] = &g->p->rows.v[row];
@@ -136,7 +137,7 @@ static int run_round(struct running *g)
 	if (g->n && limits_run_rows(&g->job, g->rows, g->n, g->seen, p->e) < 0)
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
-		if (take(p, p->slots[g->which[i]].to, g->job.fidelity, &g->seen[i]) < 0)
+		if (ablate_run_take(p, p->slots[g->which[i]].to, g->job.fidelity, &g->seen[i]) < 0)
 			return -1;
 	g->job.done = g->job.of;
 	g->n = 0;
@@ -166,7 +167,7 @@ static int run_events(struct running *g, const struct ablate_result *r)
 	for (size_t k = 0; k < sizeof last / sizeof *last; k++) {
 		for (size_t i = 0; i < g->p->rows.n; i++)
 			if (g->p->slots[i].place <= last[k] && too_near(g->p, r, &g->p->slots[i]))
-				ask(g, i);
+				ablate_run_ask(g, i);
 		if (run_round(g) < 0)
 			return -1;
 	}
@@ -176,7 +177,7 @@ static int run_events(struct running *g, const struct ablate_result *r)
 static int run_plan(struct running *g, const struct ablate_how *how, const struct ablate_result *r)
 {
 	for (size_t i = 0; i < g->p->rows.n; i++)
-		ask(g, i);
+		ablate_run_ask(g, i);
 	if (run_round(g) < 0)
 		return -1;
 	return how->both && !r->base.refused ? run_events(g, r) : 0;
@@ -208,7 +209,7 @@ int ablate_run(const struct ablation *x, size_t workload, const struct op_stream
 		                       .without = arena_array(a, x->n_changes + 1, sizeof *out->without) };
 	if (!g.rows || !g.which || !g.seen || !p.slots || !out->alone || !out->without)
 		err_nomem(e, "for an ablation");
-	else if (plan(&p, workload, out) == 0)
+	else if (ablate_run_plan(&p, workload, out) == 0)
 		rc = run_plan(&g, how, out);
 	free(g.seen);
 	if (rc == 0 && out->base.refused)

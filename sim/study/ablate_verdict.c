@@ -65,7 +65,7 @@ struct ablate_worth ablate_missed(const struct ablate_result *r, size_t change)
 
 enum effect { NONE, PAYS, COSTS, UNSURE };
 
-static double size_of(double x)
+static double ablate_verdict_size_of(double x)
 {
 	return x < 0 ? -x : x;
 }
@@ -78,7 +78,7 @@ static double spread(const struct ablate_run *r, bool joules)
 
 	if (!f || !ran(r) || !ran(f))
 		return 0;
-	off = size_of(joules ? fewer_joules(r, f) : faster(r, f));
+	off = ablate_verdict_size_of(joules ? fewer_joules(r, f) : faster(r, f));
 	return off > ABLATE_SPREAD ? off : ABLATE_SPREAD;
 }
 
@@ -105,10 +105,10 @@ static enum effect effect(const struct ablate_change *c, const struct ablate_wor
 	if (!w->known || off <= 0)
 		return e;
 	if (w->by == RUN_ANALYTIC)
-		return left_out(c) || size_of(w->value) < 2 * off ? UNSURE : e;
+		return left_out(c) || ablate_verdict_size_of(w->value) < 2 * off ? UNSURE : e;
 	if (left_out(c) || (e == NONE && plainly(c, w->form) == NONE))
 		return e;
-	return size_of(w->value) <= size_of(w->value - w->form) ? UNSURE : e;
+	return ablate_verdict_size_of(w->value) <= ablate_verdict_size_of(w->value - w->form) ? UNSURE : e;
 }
 
 /* What of a change is claimed: time, or joules. */
@@ -221,7 +221,7 @@ static void waits(const struct ablate_run *a, const struct ablate_run *b, bool d
 		         (double)a->stall_ps[k] / 1e6, (double)b->stall_ps[k] / 1e6);
 }
 
-static void bytes(const struct ablate_run *a, const struct ablate_run *b, struct str *out)
+static void ablate_verdict_bytes(const struct ablate_run *a, const struct ablate_run *b, struct str *out)
 {
 	const double by = a->dram_bytes ? 100 * ((double)b->dram_bytes / (double)a->dram_bytes - 1) : 0;
 
@@ -246,8 +246,9 @@ static void joules_alone(const struct ablate_result *r, size_t change, double al
 
 	if (noticed(alone))
 		str_addf(out, "%s %.1f %% of the energy (%.4g to %.4g mJ), time %+.1f %%",
-		         alone > 0 ? "saves" : "costs", 100 * size_of(alone), (double)base->energy_fj / 1e12,
-		         (double)x->energy_fj / 1e12, -100 * ablate_alone(r, change).value);
+		         alone > 0 ? "saves" : "costs", 100 * ablate_verdict_size_of(alone),
+		         (double)base->energy_fj / 1e12, (double)x->energy_fj / 1e12,
+		         -100 * ablate_alone(r, change).value);
 	else
 		str_add(out, "alone it changes no energy one would notice");
 }
@@ -260,9 +261,9 @@ static void time_alone(const struct ablate_result *r, size_t change, double alon
 		str_add(out, "alone it changes nothing one would notice");
 		return;
 	}
-	str_addf(out, "%s %.1f %%", alone > 0 ? "saves" : "costs", 100 * size_of(alone));
+	str_addf(out, "%s %.1f %%", alone > 0 ? "saves" : "costs", 100 * ablate_verdict_size_of(alone));
 	waits(base, x, alone > 0, out);
-	bytes(base, x, out);
+	ablate_verdict_bytes(base, x, out);
 }
 
 static void without_it(double missed, bool joules, struct str *out)
@@ -280,7 +281,8 @@ static void without_it(double missed, bool joules, struct str *out)
 static void both_say(const struct ablate_worth *w, const char *more, const char *less, struct str *out)
 {
 	str_addf(out, "%s %.1f %% with events, %s %.1f %% in closed form", w->value < 0 ? less : more,
-	         100 * size_of(w->value), w->form < 0 ? less : more, 100 * size_of(w->form));
+	         100 * ablate_verdict_size_of(w->value), w->form < 0 ? less : more,
+	         100 * ablate_verdict_size_of(w->form));
 }
 
 static void within_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out)
@@ -290,7 +292,8 @@ static void within_why(const struct ablation *x, const struct ablate_result *r, 
 	if (effect_alone(x, r, change) == UNSURE)
 		both_say(&alone, "saves", "costs", out);
 	else
-		str_addf(out, "%s %.1f %%", alone.value < 0 ? "costs" : "saves", 100 * size_of(alone.value));
+		str_addf(out, "%s %.1f %%", alone.value < 0 ? "costs" : "saves",
+		         100 * ablate_verdict_size_of(alone.value));
 	str_add(out, of_joules(x, change) ? " of the energy" : "");
 	if (effect_missed(x, r, change) == UNSURE && missed.both) {
 		str_add(out, "; to all the others it ");

@@ -50,14 +50,14 @@ static bool left_out(const struct limits_row *row)
 	return row->n_sets == 1 && !engine_form_covers(row->sets[0]);
 }
 
-static double size_of(double x)
+static double limits_size_of(double x)
 {
 	return x < 0 ? -x : x;
 }
 
 static bool nothing(double gain)
 {
-	return size_of(gain) * PPM <= FREE_PPM;
+	return limits_size_of(gain) * PPM <= FREE_PPM;
 }
 
 bool limits_within(const struct limits_result *r, const struct limits_row *row)
@@ -66,7 +66,7 @@ bool limits_within(const struct limits_result *r, const struct limits_row *row)
 
 	if (row->refused || !limits_by_events(r, row) || left_out(row) || (nothing(e) && nothing(f)))
 		return false;
-	return size_of(e) <= size_of(e - f);
+	return limits_size_of(e) <= limits_size_of(e - f);
 }
 
 static ps_t saved(const struct limits_result *r, ps_t total)
@@ -119,7 +119,8 @@ static bool pair_before(const struct limits_result *r, const struct limits_row *
 	return wide ? wide < 0 : a->total_ps < b->total_ps;
 }
 
-static bool before(const struct limits_result *r, const struct limits_row *a, const struct limits_row *b, uint32_t ppm)
+static bool limits_before(const struct limits_result *r, const struct limits_row *a, const struct limits_row *b,
+                          uint32_t ppm)
 {
 	if (a->move != b->move)
 		return a->move < b->move;
@@ -138,7 +139,7 @@ static void sort_rows(struct limits_result *r, uint32_t ppm)
 		struct limits_row x = r->rows[i];
 		size_t k = i;
 
-		for (; k > 0 && before(r, &x, &r->rows[k - 1], ppm); k--)
+		for (; k > 0 && limits_before(r, &x, &r->rows[k - 1], ppm); k--)
 			r->rows[k] = r->rows[k - 1];
 		r->rows[k] = x;
 	}
@@ -166,7 +167,7 @@ static int run_rows(struct asked *x, enum run_fidelity fidelity, struct limits_r
 	return limits_run_rows(&job, (const struct limits_row *const *)rows, n, seen, x->e);
 }
 
-static int fill(struct asked *x, struct limits_row **rows, size_t n)
+static int limits_fill(struct asked *x, struct limits_row **rows, size_t n)
 {
 	struct limits_seen *seen = calloc(n + 1, sizeof *seen);
 	int rc = seen ? run_rows(x, x->q->run.fidelity, rows, n, seen) : err_nomem(x->e, NULL);
@@ -229,9 +230,9 @@ static int run_events(struct asked *x, struct limits_row **rows, size_t n)
 
 static bool too_near(const struct limits_result *r, const struct limits_row *row)
 {
-	const double off = size_of(part_saved(r->event_ps, r->base_ps));
+	const double off = limits_size_of(part_saved(r->event_ps, r->base_ps));
 
-	return !row->refused && (left_out(row) || size_of(part_saved(r->base_ps, row->total_ps)) <
+	return !row->refused && (left_out(row) || limits_size_of(part_saved(r->base_ps, row->total_ps)) <
 	                                                  2 * (off > LIMITS_SPREAD ? off : LIMITS_SPREAD));
 }
 
@@ -260,7 +261,8 @@ static int ask_singles(struct asked *x, const struct machine_conf *c)
 {
 	struct limits_row **v;
 
-	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)) || fill(x, v, x->rows.n) < 0)
+	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)) ||
+	    limits_fill(x, v, x->rows.n) < 0)
 		return -1;
 	return ask_near(x);
 }
@@ -301,7 +303,7 @@ static int ask_pairs(struct asked *x)
 
 	if (find_free(x) < 0 || limits_pairs(x->q, x->out, &x->rows, x->e) < 0 ||
 	    !(v = pointers(x, singles, &x->out->all_free)) ||
-	    fill(x, v, x->rows.n - singles + (x->out->n_free > 0)) < 0)
+	    limits_fill(x, v, x->rows.n - singles + (x->out->n_free > 0)) < 0)
 		return -1;
 	keep_finds(x, singles);
 	return 0;
@@ -331,7 +333,7 @@ static int ask_best(struct asked *x)
 	return 0;
 }
 
-static int ask(struct asked *x)
+static int limits_ask(struct asked *x)
 {
 	struct machine_conf *c = machine_base_conf(x->machines, NULL, 0, x->e);
 	int rc = -1;
@@ -358,7 +360,7 @@ int limits_run_on(const struct limits_question *q, struct machine_base *machines
 	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e, .machines = machines };
 
 	memset(out, 0, sizeof *out);
-	return ask(&x);
+	return limits_ask(&x);
 }
 
 int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)

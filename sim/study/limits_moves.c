@@ -135,7 +135,8 @@ static char *text_of(const struct cfg_field *f, uint64_t v, struct arena *a)
 }
 
 /* A row that sets a parameter to `then`, and to `also` (KEY=VALUE; may be NULL) another. */
-static int add_row(struct maker *m, struct limits_row row, const struct cfg_row *r, uint64_t then, const char *also)
+static int limits_moves_add_row(struct maker *m, struct limits_row row, const struct cfg_row *r, uint64_t then,
+                                const char *also)
 {
 	struct limits_row *to = limits_rows_add(m->to);
 	const char **sets = arena_array(m->to->a, 2, sizeof *sets);
@@ -155,7 +156,7 @@ static int add_row(struct maker *m, struct limits_row row, const struct cfg_row 
 	return 0;
 }
 
-static int find(struct maker *m, const char *key, struct cfg_row *r, uint64_t *now)
+static int limits_moves_find(struct maker *m, const char *key, struct cfg_row *r, uint64_t *now)
 {
 	size_t i;
 
@@ -261,18 +262,18 @@ static int add_amount(struct maker *m, const struct amount *x)
 	struct cfg_row r;
 	uint64_t now;
 
-	if (find(m, x->key, &r, &now) < 0)
+	if (limits_moves_find(m, x->key, &r, &now) < 0)
 		return -1;
 	for (int worse = 0; worse < 2 && !idle(m, x->key); worse++) {
 		const bool up = x->less == (worse == 1);
 		const uint64_t then = moved(r.field, now, up, m->q->step_ppm);
 		const double of = up ? (double)then / (double)now : (double)now / (double)then;
 
-		if (then != now &&
-		    add_row(m,
-		            (struct limits_row){
-				    .move = worse ? LIMITS_LESS : LIMITS_MORE, .step = of - 1, .serves = x->serves },
-		            &r, then, NULL) < 0)
+		if (then != now && limits_moves_add_row(m,
+		                                        (struct limits_row){ .move = worse ? LIMITS_LESS : LIMITS_MORE,
+		                                                             .step = of - 1,
+		                                                             .serves = x->serves },
+		                                        &r, then, NULL) < 0)
 			return -1;
 	}
 	return 0;
@@ -316,14 +317,15 @@ static int add_choice(struct maker *m, const struct choice *x)
 	struct cfg_row r;
 	uint64_t now, n = 2;
 
-	if (find(m, x->key, &r, &now) < 0)
+	if (limits_moves_find(m, x->key, &r, &now) < 0)
 		return -1;
 	if (r.field->type == CFG_T_ENUM)
 		for (n = 0; r.field->names[n]; n++)
 			continue;
 	for (uint64_t v = 0; v < n && !idle(m, x->key); v++)
 		if (v != now && (r.field->type == CFG_T_BOOL || listed(x->values, r.field->names[v])) &&
-		    add_row(m, (struct limits_row){ .move = LIMITS_SWITCH, .serves = x->serves }, &r, v, NULL) < 0)
+		    limits_moves_add_row(m, (struct limits_row){ .move = LIMITS_SWITCH, .serves = x->serves }, &r, v,
+		                         NULL) < 0)
 			return -1;
 	return 0;
 }
@@ -365,8 +367,9 @@ static int add_mappings(struct maker *m)
 		uint64_t own;
 
 		if (strcmp(r.section, "mapping") == 0 && usual(r.field, &own) == 0 && own != cfg_raw(m->c->raw, i) &&
-		    add_row(m, (struct limits_row){ .move = LIMITS_SWITCH, .serves = FEWER_BYTES | ANY_UNIT }, &r, own,
-		            NULL) < 0)
+		    limits_moves_add_row(m,
+		                         (struct limits_row){ .move = LIMITS_SWITCH, .serves = FEWER_BYTES | ANY_UNIT },
+		                         &r, own, NULL) < 0)
 			return -1;
 	}
 	return 0;
@@ -403,7 +406,7 @@ static int add_kv(struct maker *m)
 	const char *also = NULL;
 	struct cfg_row r;
 
-	if (find(m, "kv_buffer.size", &r, &now) < 0)
+	if (limits_moves_find(m, "kv_buffer.size", &r, &now) < 0)
 		return -1;
 	if (now || !bytes)
 		return 0;
@@ -416,8 +419,8 @@ static int add_kv(struct maker *m)
 		if (!also)
 			return err_nomem(m->e, NULL);
 	}
-	return add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = FEWER_BYTES | R(L2) }, &r,
-	               pow2_above(bytes), also);
+	return limits_moves_add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = FEWER_BYTES | R(L2) }, &r,
+	                            pow2_above(bytes), also);
 }
 
 static int add_part(struct maker *m, const char *key, uint64_t size, uint32_t serves)
@@ -425,12 +428,14 @@ static int add_part(struct maker *m, const char *key, uint64_t size, uint32_t se
 	struct cfg_row r;
 	uint64_t now;
 
-	if (find(m, key, &r, &now) < 0)
+	if (limits_moves_find(m, key, &r, &now) < 0)
 		return -1;
 	if (now && r.field->min == 0)
-		return add_row(m, (struct limits_row){ .move = LIMITS_REMOVE, .serves = serves }, &r, 0, NULL);
+		return limits_moves_add_row(m, (struct limits_row){ .move = LIMITS_REMOVE, .serves = serves }, &r, 0,
+		                            NULL);
 	return now || !size ? 0
-	                    : add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = serves }, &r, size, NULL);
+	                    : limits_moves_add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = serves }, &r,
+	                                           size, NULL);
 }
 
 /* Units that are not there come in the number of the schema, those that are there go. */
@@ -443,7 +448,7 @@ static int add_unit_parts(struct maker *m)
 		uint64_t now, n = 0;
 
 		snprintf(key, sizeof key, "%s.units", unit_table[u]->name);
-		if (find(m, key, &r, &now) < 0)
+		if (limits_moves_find(m, key, &r, &now) < 0)
 			return -1;
 		if (usual(r.field, &n) < 0 || !n)
 			n = 1;

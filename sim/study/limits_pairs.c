@@ -98,8 +98,8 @@ static int by_chance(const void *pa, const void *pb)
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
-static size_t collect(const struct limits_result *r, const struct limits_rows *rows, const ps_t *losses,
-                      struct pair *out)
+static size_t limits_pairs_collect(const struct limits_result *r, const struct limits_rows *rows, const ps_t *losses,
+                                   struct pair *out)
 {
 	size_t n = 0;
 
@@ -147,7 +147,7 @@ int limits_pairs(const struct limits_question *q, const struct limits_result *r,
 
 	for (size_t i = 0; rc == 0 && i < singles; i++)
 		losses[i] = loss(r, to, &to->v[i]);
-	found = rc == 0 ? collect(r, to, losses, all) : 0;
+	found = rc == 0 ? limits_pairs_collect(r, to, losses, all) : 0;
 	for (size_t i = 0; rc == 0 && i < found && i < q->pairs; i++)
 		rc = add_pair(to, all[i].a, all[i].b, r->base_ps);
 	free(losses);

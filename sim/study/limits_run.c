@@ -8,8 +8,8 @@
 
 #define UNSEEN UINT32_MAX
 
-static void simulate(const struct limits_job *job, const struct machine_conf *c, struct run_memo *memo,
-                     struct limits_seen *seen, struct err *e)
+static void limits_run_simulate(const struct limits_job *job, const struct machine_conf *c, struct run_memo *memo,
+                                struct limits_seen *seen, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct run_opts how = job->q->run;
@@ -38,7 +38,7 @@ int limits_run_one(const struct limits_job *job, const char *const *sets, size_t
 
 	memset(seen, 0, sizeof *seen);
 	if (c)
-		simulate(job, c, memo, seen, &e);
+		limits_run_simulate(job, c, memo, seen, &e);
 	machine_conf_free(c);
 	seen->kind = (uint32_t)e.kind;
 	snprintf(seen->why, sizeof seen->why, "%.639s", e.msg);
@@ -54,14 +54,14 @@ struct rows {
 };
 
 /* Workers are made for these rows, and know them by number. */
-static void row_of(void *arg, size_t i, struct str *to)
+static void limits_run_row_of(void *arg, size_t i, struct str *to)
 {
 	(void)arg;
 	str_addn(to, (const char *)&i, sizeof i);
 }
 
 /* Without it every row is one by itself. */
-static void *start(void *arg)
+static void *limits_run_start(void *arg)
 {
 	const struct rows *r = arg;
 	struct err none = ERR_INIT;
@@ -125,11 +125,13 @@ int limits_run_rows(const struct limits_job *job, const struct limits_row *const
 	const struct pool_how how = { .backend = job->q->backend,
 		                      .workers = jobs > 1 ? (unsigned)jobs : 0,
 		                      .frame_max = sizeof *out,
-		                      .start = start,
+		                      .start = limits_run_start,
 		                      .end = end,
 		                      .work = work,
 		                      .arg = &r };
-	const struct pool_batch batch = { .n = n, .job = row_of, .result = seen, .progress = progress, .arg = &r };
+	const struct pool_batch batch = {
+		.n = n, .job = limits_run_row_of, .result = seen, .progress = progress, .arg = &r
+	};
 	struct pool *pool = pool_new(&how, e);
 	struct err none = ERR_INIT;
 

@@ -100,7 +100,7 @@ double study_cost(const struct study *t, int goal, size_t point)
 /* --- order, front, knee ------------------------------------------------------------------------------------ */
 
 /* By the first objective, then the others, then the number: insertion, so that the order is the same everywhere. */
-static bool before(const struct study *t, size_t a, size_t b)
+static bool study_before(const struct study *t, size_t a, size_t b)
 {
 	for (int g = 0; g < t->n_goals; g++)
 		if (study_cost(t, g, a) < study_cost(t, g, b) || study_cost(t, g, a) > study_cost(t, g, b))
@@ -113,7 +113,7 @@ void study_sort(struct study *t)
 	for (size_t i = 1; i < t->n; i++) {
 		size_t x = t->points[i], k = i;
 
-		for (; k > 0 && before(t, x, t->points[k - 1]); k--)
+		for (; k > 0 && study_before(t, x, t->points[k - 1]); k--)
 			t->points[k] = t->points[k - 1];
 		t->points[k] = x;
 	}
@@ -196,7 +196,7 @@ static uint64_t part_end(const struct sweep_axis *x, size_t part)
 	return (uint64_t)(x->log ? from * pow(to / from, f) : from + (to - from) * f);
 }
 
-static size_t place_of(const struct study *t, size_t point, size_t axis)
+static size_t study_place_of(const struct study *t, size_t point, size_t axis)
 {
 	const struct sweep_axis *x = &t->v.s->axes[axis];
 	const struct res_value *v = &t->v.points[point].values[axis];
@@ -238,7 +238,8 @@ static int between(const struct study *t, struct study_term *x, double mean, dou
 	x->low = INFINITY;
 	x->high = -INFINITY;
 	for (size_t i = 0; sum && n && i < t->n_all; i++) {
-		size_t cell = place_of(t, t->all[i], x->a) * nb + (nb > 1 ? place_of(t, t->all[i], x->b) : 0);
+		size_t cell =
+			study_place_of(t, t->all[i], x->a) * nb + (nb > 1 ? study_place_of(t, t->all[i], x->b) : 0);
 
 		sum[cell] += t->goals[0].values[t->all[i]].number;
 		n[cell]++;

@@ -261,7 +261,7 @@ static int read_axes(struct sweep *s, struct err *e)
 
 /* --- the whole --------------------------------------------------------------------------------------------- */
 
-static int read_root(struct sweep *s, struct err *e)
+static int sweep_load_read_root(struct sweep *s, struct err *e)
 {
 	static const char *const keys[] = { "sweep", "base",   "trace",        "workload",   "range",       "rules",
 		                            "start", "seed",   "expert_reuse", "fidelity",   "axes",        "link",
@@ -337,7 +337,7 @@ static int read_schema(struct sweep *s, struct err *e)
 	return s->schema && (s->machines = machine_base_new(s->base_text, strlen(s->base_text), s->base, e)) ? 0 : -1;
 }
 
-static struct sweep *make(const char *text, const char *path, const char *base_text, struct err *e)
+static struct sweep *sweep_load_make(const char *text, const char *path, const char *base_text, struct err *e)
 {
 	struct sweep *s = calloc(1, sizeof *s);
 
@@ -347,8 +347,8 @@ static struct sweep *make(const char *text, const char *path, const char *base_t
 		goto fail;
 	}
 	s->base_text = base_text ? arena_strdup(s->a, base_text) : NULL;
-	if (!(s->y = yaml_parse(s->text, strlen(s->text), s->path, e)) || read_root(s, e) < 0 || read_files(s, e) < 0 ||
-	    read_schema(s, e) < 0 || !(s->exprs = exprs_new(e)) || read_rest(s, e) < 0)
+	if (!(s->y = yaml_parse(s->text, strlen(s->text), s->path, e)) || sweep_load_read_root(s, e) < 0 ||
+	    read_files(s, e) < 0 || read_schema(s, e) < 0 || !(s->exprs = exprs_new(e)) || read_rest(s, e) < 0)
 		goto fail;
 	return s;
 fail:
@@ -365,14 +365,14 @@ struct sweep *sweep_load(const char *path, struct err *e)
 	if (!a)
 		sweep_no_memory(e);
 	else if ((text = read_text(path, false, a, e)))
-		s = make(text, path, NULL, e);
+		s = sweep_load_make(text, path, NULL, e);
 	arena_free(a);
 	return s;
 }
 
 struct sweep *sweep_parse(const char *text, const char *name, const char *base_text, struct err *e)
 {
-	return make(text, name, base_text, e);
+	return sweep_load_make(text, name, base_text, e);
 }
 
 void sweep_free(struct sweep *s)

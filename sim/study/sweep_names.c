@@ -87,7 +87,7 @@ static size_t figure_names(const char **names, size_t max)
 	return n;
 }
 
-static int unknown(const struct sweep *s, const char *name, bool config_only, struct err *e)
+static int sweep_names_unknown(const struct sweep *s, const char *name, bool config_only, struct err *e)
 {
 	const size_t n_keys = cfg_count(s->schema), n_figures = figure_names(NULL, 0);
 	size_t n = 0, max = n_keys + n_figures + s->n_stats + s->n_columns;
@@ -129,7 +129,7 @@ int sweep_find(void *arg, const char *name, struct err *e)
 
 	if (id < 0)
 		id = find_result(s, name);
-	return id < 0 ? unknown(s, name, false, e) : id;
+	return id < 0 ? sweep_names_unknown(s, name, false, e) : id;
 }
 
 /* A figure that a machine has before anything runs. */
@@ -150,29 +150,29 @@ int sweep_find_config(void *arg, const char *name, struct err *e)
 		               "'%s' is a result, and 'where' is asked before anything runs: put it under"
 		               " 'constraints'",
 		               name);
-	return unknown(s, name, true, e);
+	return sweep_names_unknown(s, name, true, e);
 }
 
 /* --- from an id to a value --------------------------------------------------------------------------------- */
 
-static struct expr_value number(double v)
+static struct expr_value sweep_names_number(double v)
 {
 	return (struct expr_value){ EXPR_NUMBER, v, NULL };
 }
 
 static struct expr_value us_of(ps_t ps)
 {
-	return number((double)ps / 1e6);
+	return sweep_names_number((double)ps / 1e6);
 }
 
-static struct cfg_row row_of(const struct sweep *s, int id)
+static struct cfg_row sweep_names_row_of(const struct sweep *s, int id)
 {
 	return id < AT_MODEL ? cfg_at(s->schema, (size_t)id) : cfg_at(s->model, (size_t)(id - AT_MODEL));
 }
 
 static const struct sweep_axis *axis_of(const struct sweep *s, int id)
 {
-	struct cfg_row r = row_of(s, id);
+	struct cfg_row r = sweep_names_row_of(s, id);
 
 	for (size_t i = 0; i < s->n_axes; i++)
 		if (strcmp(s->axes[i].key, r.key) == 0)
@@ -183,13 +183,13 @@ static const struct sweep_axis *axis_of(const struct sweep *s, int id)
 static struct expr_value value_of_key(const struct sweep_row *row, int id)
 {
 	const struct sweep_axis *x = axis_of(row->s, id);
-	struct cfg_row r = row_of(row->s, id);
+	struct cfg_row r = sweep_names_row_of(row->s, id);
 	uint64_t raw;
 
 	if (x) {
 		const struct res_value *v = &row->values[x - row->s->axes];
 
-		return v->is_number ? number(v->number) : (struct expr_value){ EXPR_TEXT, 0, v->text };
+		return v->is_number ? sweep_names_number(v->number) : (struct expr_value){ EXPR_TEXT, 0, v->text };
 	}
 	if (!row->conf && id < AT_MODEL)
 		return (struct expr_value){ EXPR_NULL, 0, NULL };
@@ -202,7 +202,7 @@ static struct expr_value value_of_key(const struct sweep_row *row, int id)
 	case CFG_T_STR:
 		return (struct expr_value){ EXPR_NULL, 0, NULL };
 	default:
-		return number(sweep_number(r.field->type, raw));
+		return sweep_names_number(sweep_number(r.field->type, raw));
 	}
 }
 
@@ -217,10 +217,10 @@ static struct expr_value value_of_figure(const struct sweep_row *row, const stru
 			                      .measured_ns = w->measured_ns,
 			                      .wall_ns = w->wall_ns };
 	v = figure_value(f, &row->point->figures, &m);
-	return v.known ? number(v.x) : (struct expr_value){ EXPR_NULL, 0, NULL };
+	return v.known ? sweep_names_number(v.x) : (struct expr_value){ EXPR_NULL, 0, NULL };
 }
 
-static struct expr_value value(void *arg, int id)
+static struct expr_value sweep_names_value(void *arg, int id)
 {
 	const struct sweep_row *row = arg;
 	const struct res_point *p = row->point;
@@ -229,7 +229,7 @@ static struct expr_value value(void *arg, int id)
 	if (id < AT_FIGURE)
 		return value_of_key(row, id);
 	if (is_early(id) && row->conf)
-		return row->conf->cfg.die.area ? number((double)row->conf->cfg.die.area / AREA_MM2) : v;
+		return row->conf->cfg.die.area ? sweep_names_number((double)row->conf->cfg.die.area / AREA_MM2) : v;
 	if (!p || p->failed)
 		return v;
 	if (id < AT_STALL)
@@ -240,18 +240,18 @@ static struct expr_value value(void *arg, int id)
 		for (size_t i = 0; i < p->n_resources; i++)
 			if (strcmp(p->resources[i].name, name) == 0)
 				return us_of(id < AT_NEEDS ? p->resources[i].stall_ps : p->resources[i].peak_ps);
-		return number(0);
+		return sweep_names_number(0);
 	}
 	if (id < AT_STAT) {
 		for (size_t i = 0; i < p->n_kinds; i++)
 			if (strcmp(p->kinds[i].kind, op_kind_name((enum op_kind)(id - AT_KIND))) == 0)
 				return us_of(p->kinds[i].span_ps);
-		return number(0);
+		return sweep_names_number(0);
 	}
 	if (id < AT_COLUMN) {
 		for (size_t i = 0; i < p->n_stats; i++)
 			if (strcmp(p->stats[i].name, row->s->stats[id - AT_STAT]) == 0)
-				return number((double)p->stats[i].value);
+				return sweep_names_number((double)p->stats[i].value);
 		return v;
 	}
 	return v;
@@ -285,7 +285,7 @@ static struct expr_value value_or_column(void *arg, int id)
 	for (size_t i = 0; id >= AT_COLUMN && i < w->n; i++)
 		if (w->ids[i] == id)
 			return w->known[i];
-	return value(&row, id);
+	return sweep_names_value(&row, id);
 }
 
 int sweep_value(const struct sweep_row *row, struct expr *x, struct expr_value *out, struct err *e)

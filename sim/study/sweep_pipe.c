@@ -6,7 +6,7 @@
 
 /* --- writing ----------------------------------------------------------------------------------------------- */
 
-static void put(struct str *to, uint64_t v)
+static void sweep_pipe_put(struct str *to, uint64_t v)
 {
 	str_addn(to, (const char *)&v, sizeof v);
 }
@@ -14,7 +14,7 @@ static void put(struct str *to, uint64_t v)
 /* Length plus one, so that no text is 0. */
 static void put_text(struct str *to, const char *text)
 {
-	put(to, text ? strlen(text) + 1 : 0);
+	sweep_pipe_put(to, text ? strlen(text) + 1 : 0);
 	if (text)
 		str_add(to, text);
 }
@@ -25,7 +25,7 @@ void sweep_pack(const struct res_point *p, struct str *out)
 	const uint64_t numbers[] = { p->point, p->config_hash, p->failed, p->n_kinds, p->n_resources, p->n_stats };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		put(out, numbers[i]);
+		sweep_pipe_put(out, numbers[i]);
 	str_addn(out, (const char *)&p->figures, sizeof p->figures);
 	put_text(out, p->reason);
 	put_text(out, p->roofline_bound);
@@ -38,14 +38,14 @@ void sweep_pack(const struct res_point *p, struct str *out)
 	}
 	for (size_t i = 0; i < p->n_resources; i++) {
 		put_text(out, p->resources[i].name);
-		put(out, p->resources[i].stall_ps);
-		put(out, p->resources[i].peak_ps);
+		sweep_pipe_put(out, p->resources[i].stall_ps);
+		sweep_pipe_put(out, p->resources[i].peak_ps);
 	}
 	for (size_t i = 0; i < p->n_stats; i++) {
 		put_text(out, p->stats[i].name);
 		put_text(out, p->stats[i].unit);
-		put(out, p->stats[i].value);
-		put(out, p->stats[i].level);
+		sweep_pipe_put(out, p->stats[i].value);
+		sweep_pipe_put(out, p->stats[i].level);
 	}
 }
 
@@ -93,7 +93,7 @@ static const char *get_text(struct unpacker *u)
 }
 
 /* A list can have no more members than bytes are left. */
-static void *list(struct unpacker *u, size_t n, size_t bytes)
+static void *sweep_pipe_list(struct unpacker *u, size_t n, size_t bytes)
 {
 	void *v = n <= (size_t)(u->end - u->p) ? arena_array(u->a, n + 1, bytes) : NULL;
 
@@ -118,9 +118,9 @@ int sweep_unpack(const char *bytes, size_t n, struct arena *a, struct res_point 
 	get_bytes(&u, &out->figures, sizeof out->figures);
 	out->reason = get_text(&u);
 	out->roofline_bound = get_text(&u);
-	kinds = list(&u, out->n_kinds, sizeof *kinds);
-	resources = list(&u, out->n_resources, sizeof *resources);
-	stats = list(&u, out->n_stats, sizeof *stats);
+	kinds = sweep_pipe_list(&u, out->n_kinds, sizeof *kinds);
+	resources = sweep_pipe_list(&u, out->n_resources, sizeof *resources);
+	stats = sweep_pipe_list(&u, out->n_stats, sizeof *stats);
 	for (size_t i = 0; !u.failed && i < out->n_kinds; i++) {
 		kinds[i].kind = get_text(&u);
 		kinds[i].ops = get(&u);

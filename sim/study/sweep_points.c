@@ -53,7 +53,7 @@ struct machine_conf *sweep_conf(const struct sweep *s, const char *const *sets, 
 /* --- conditions -------------------------------------------------------------------------------------------- */
 
 /* 1: a point; 0: `where` excludes it. */
-static int holds(struct sweep_maker *m)
+static int sweep_points_holds(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 	struct sweep_row row = { s, NULL, NULL, m->values, NULL };
@@ -82,7 +82,7 @@ static int holds(struct sweep_maker *m)
 	return rc;
 }
 
-static int add(struct sweep_maker *m)
+static int sweep_points_add(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 
@@ -152,9 +152,9 @@ static int grid(struct sweep_maker *m)
 	if (n > (double)m->max)
 		return too_many(m, n);
 	for (;;) {
-		int rc = holds(m);
+		int rc = sweep_points_holds(m);
 
-		if (rc < 0 || (rc == 1 && add(m) < 0))
+		if (rc < 0 || (rc == 1 && sweep_points_add(m) < 0))
 			return -1;
 		s->n_dropped += rc == 0;
 		for (d = s->n_dims; d > 0; d--) {
@@ -252,7 +252,7 @@ static int add_new(struct sweep_maker *m)
 
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
-	if ((rc = holds(m)) == 1 && add(m) < 0)
+	if ((rc = sweep_points_holds(m)) == 1 && sweep_points_add(m) < 0)
 		return -1;
 	m->s->n_dropped += rc == 0;
 	return rc;
@@ -449,7 +449,7 @@ int sweep_check_new(struct sweep *s, struct err *e)
 	return check_points(s->maker, &ignored, NULL, NULL);
 }
 
-static int check(struct sweep_maker *m, void (*progress)(void *arg, size_t done, size_t of), void *arg)
+static int sweep_points_check(struct sweep_maker *m, void (*progress)(void *arg, size_t done, size_t of), void *arg)
 {
 	struct sweep *s = m->s;
 	const size_t n = s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : s->n_points;
@@ -561,7 +561,7 @@ int sweep_expand(struct sweep *s, uint64_t max, void (*progress)(void *arg, size
 		                "'where' leaves no point of the sweep: none of %zu"
 		                " meets all its conditions",
 		                s->n_dropped);
-	if (check(m, progress, arg) < 0 || sweep_read_expressions(s, e) < 0)
+	if (sweep_points_check(m, progress, arg) < 0 || sweep_read_expressions(s, e) < 0)
 		return -1;
 	return s->sample == SWEEP_GUIDED ? 0 : check_constraints(m); /* a search may come to where they hold */
 }

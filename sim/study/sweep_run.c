@@ -59,8 +59,8 @@ static int add_sums(const struct run_result *x, struct arena *a, struct res_poin
 }
 
 /* Where axes are the workload's, a stream of the point's own. */
-static int stream_of(const struct sweep *s, const struct sweep_job *job, const char *const *sets, struct arena *a,
-                     const struct op_stream **stream, struct err *e)
+static int sweep_run_stream_of(const struct sweep *s, const struct sweep_job *job, const char *const *sets,
+                               struct arena *a, const struct op_stream **stream, struct err *e)
 {
 	struct op_stream *own;
 	struct workload_spec w = job->spec;
@@ -75,8 +75,8 @@ static int stream_of(const struct sweep *s, const struct sweep_job *job, const c
 	return job->build(job->build_arg, &w, a, own, e);
 }
 
-static int simulate(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,
-                    struct res_point *out, struct err *e)
+static int sweep_run_simulate(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,
+                              struct res_point *out, struct err *e)
 {
 	const char **sets = arena_array(a, s->n_axes, sizeof *sets);
 	const struct op_stream *stream;
@@ -88,7 +88,7 @@ static int simulate(const struct sweep *s, const struct sweep_job *job, size_t p
 	if (!sets)
 		return sweep_no_memory(e);
 	sweep_sets(s, point, sets);
-	if (stream_of(s, job, sets, a, &stream, e) < 0 || !(c = sweep_conf(s, sets, e)))
+	if (sweep_run_stream_of(s, job, sets, a, &stream, e) < 0 || !(c = sweep_conf(s, sets, e)))
 		return -1;
 	if (stream != job->stream)
 		how.memo = NULL; /* it keeps what it knows of one stream */
@@ -114,7 +114,7 @@ void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t poin
 	*out = (struct res_point){ .point = point, .config_hash = s->hashes[point] };
 	if (s->refused[point])
 		*out = failed_point(s, point, s->refused[point]);
-	else if (simulate(s, job, point, a, out, &e) < 0)
+	else if (sweep_run_simulate(s, job, point, a, out, &e) < 0)
 		*out = failed_point(s, point, arena_strdup(a, e.kind ? e.msg : "out of memory"));
 }
 
@@ -141,7 +141,7 @@ static void job_of(void *arg, size_t i, struct str *to)
 }
 
 /* Without it every point is one by itself. */
-static void *start(void *arg)
+static void *sweep_run_start(void *arg)
 {
 	struct err none = ERR_INIT;
 
@@ -231,7 +231,7 @@ static int run_all(struct workers *c, struct err *e)
 	const struct pool_how how = { .backend = &pool_processes,
 		                      .workers = job->jobs ? job->jobs : 1, /* a point may kill who runs it */
 		                      .frame_max = FRAME_MAX,
-		                      .start = start,
+		                      .start = sweep_run_start,
 		                      .end = end,
 		                      .work = work,
 		                      .arg = c };
@@ -317,7 +317,7 @@ static int adopt(struct workers *c, struct resdb *db, struct sweep_done *d, stru
 }
 
 /* What sweep_number counts in. */
-static const char *unit_of(enum cfg_type t)
+static const char *sweep_run_unit_of(enum cfg_type t)
 {
 	switch (t) {
 	case CFG_T_FREQ:
@@ -343,7 +343,7 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 	if (!axes)
 		return sweep_no_memory(e);
 	for (size_t i = 0; i < s->n_axes; i++)
-		axes[i] = (struct res_axis){ s->axes[i].key, unit_of(s->axes[i].field->type) };
+		axes[i] = (struct res_axis){ s->axes[i].key, sweep_run_unit_of(s->axes[i].field->type) };
 	*head = (struct res_sweep){ .name = s->path,
 		                    .text = s->text,
 		                    .base_path = s->base,

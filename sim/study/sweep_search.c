@@ -49,7 +49,7 @@ struct search {
 
 /* --- what a row is worth ----------------------------------------------------------------------------------- */
 
-static int take(struct search *x, const struct res_point *p)
+static int sweep_search_take(struct search *x, const struct res_point *p)
 {
 	const struct sweep *s = x->s;
 	struct score *c = &x->scores[p->point];
@@ -95,7 +95,7 @@ static void on_row(void *arg, const struct res_point *p)
 	struct search *x = arg;
 
 	if (x->rc == 0)
-		x->rc = take(x, p);
+		x->rc = sweep_search_take(x, p);
 	arena_reset(x->rows);
 }
 
@@ -138,7 +138,7 @@ static int take_stored(struct search *x, int64_t id)
 				i++;
 			if (i == x->n_stored || x->stored[i].point != p)
 				break;
-			if (take(x, &x->stored[i]) < 0)
+			if (sweep_search_take(x, &x->stored[i]) < 0)
 				return -1;
 			arena_reset(x->rows);
 		}
@@ -256,7 +256,7 @@ static double fraction(struct rng *r)
 	return (double)(rng_u64(r) >> 11) / 9007199254740992.0;
 }
 
-static void step(const struct search *x, struct rng *r, double *place)
+static void sweep_search_step(const struct search *x, struct rng *r, double *place)
 {
 	const size_t d = (size_t)rng_below(r, x->s->n_dims);
 	const struct sweep_axis *a = x->s->axes;
@@ -301,7 +301,7 @@ static int breed(struct search *x, uint32_t generation, size_t n)
 			for (size_t d = 0; d < s->n_dims; d++)
 				place[d] = a == b || rng_below(&r, 2) ? a[d] : b[d];
 			if (how < STEP || rng_below(&r, 2))
-				step(x, &r, place);
+				sweep_search_step(x, &r, place);
 		}
 		if (sweep_add_place(s, place, x->e) < 0)
 			return -1;

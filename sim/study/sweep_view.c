@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int choose(struct sweep_view *v, struct resdb *db, int64_t id, struct err *e)
+static int sweep_view_choose(struct sweep_view *v, struct resdb *db, int64_t id, struct err *e)
 {
 	struct res_sweep *all;
 	size_t n;
@@ -30,7 +30,8 @@ int sweep_view_open(struct sweep_view *v, struct resdb *db, int64_t id, struct e
 	memset(v, 0, sizeof *v);
 	if (!(v->a = arena_new(0)))
 		return err_nomem(e, "for the stored points");
-	if (choose(v, db, id, e) < 0 || res_get_workload(db, v->head.workload_id, v->a, &v->workload, e) < 0 ||
+	if (sweep_view_choose(v, db, id, e) < 0 ||
+	    res_get_workload(db, v->head.workload_id, v->a, &v->workload, e) < 0 ||
 	    res_get_points(db, &v->head, v->a, &v->points, &v->n, e) < 0 ||
 	    !(v->s = sweep_parse(v->head.text, v->head.name, v->head.base_text, e)) ||
 	    sweep_know_stats(v->s, v->points, v->n, e) < 0 || sweep_read_expressions(v->s, e) < 0)
@@ -102,7 +103,7 @@ int sweep_view_values(struct sweep_view *v, struct expr *x, struct expr_value **
 }
 
 /* Leaves in `ok` the points for which the condition holds. */
-static int keep(struct sweep_view *v, struct expr *condition, bool *ok, struct err *e)
+static int sweep_view_keep(struct sweep_view *v, struct expr *condition, bool *ok, struct err *e)
 {
 	struct expr_value *values;
 
@@ -122,7 +123,7 @@ int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e)
 	for (size_t i = 0; i < v->n; i++)
 		ok[i] = !v->points[i].failed;
 	for (size_t k = 0; k < v->s->n_constraints; k++)
-		if (keep(v, v->s->constraints[k], ok, e) < 0)
+		if (sweep_view_keep(v, v->s->constraints[k], ok, e) < 0)
 			return -1;
 	*out = ok;
 	return 0;
@@ -141,7 +142,7 @@ int sweep_view_where(struct sweep_view *v, const char *const *where, int n, bool
 
 		if (!x && e->kind == ERR_CONFIG)
 			e->kind = ERR_USAGE;
-		if (!x || keep(v, x, ok, e) < 0)
+		if (!x || sweep_view_keep(v, x, ok, e) < 0)
 			return err_add(e, "reading option '--where'");
 	}
 	*out = ok;

@@ -50,7 +50,7 @@ bool sweep_of_model(const char *key)
 }
 
 /* "model.batch", or "model.batch=16". */
-static enum workload_key key_of(const char *key)
+static enum workload_key sweep_workload_key_of(const char *key)
 {
 	const char *name = key + sizeof SWEEP_MODEL;
 	const size_t n = strcspn(name, "=");
@@ -62,7 +62,7 @@ static enum workload_key key_of(const char *key)
 	return (enum workload_key)k;
 }
 
-static void put(struct workload_spec *to, enum workload_key k, const char *value)
+static void sweep_workload_put(struct workload_spec *to, enum workload_key k, const char *value)
 {
 	if (workload_rows[k].type == WORKLOAD_COUNT)
 		*(uint64_t *)workload_place(to, k) = strtoull(value, NULL, 10);
@@ -85,7 +85,7 @@ static int own_values(struct sweep *s, struct err *e)
 		str_free(&text);
 		if (!copy)
 			return sweep_no_memory(e);
-		put(&s->workload, key_of(r.key), copy);
+		sweep_workload_put(&s->workload, sweep_workload_key_of(r.key), copy);
 	}
 	return 0;
 }
@@ -144,9 +144,10 @@ int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, s
 
 		if (!sweep_of_model(x->key))
 			continue;
-		if (workload_refused(key_of(x->key), workload_source(w), WORKLOAD_SWEEP_FILE, why, sizeof why))
+		if (workload_refused(sweep_workload_key_of(x->key), workload_source(w), WORKLOAD_SWEEP_FILE, why,
+		                     sizeof why))
 			return yaml_err(s->y, x->at, e, "axis '%s': %s", x->key, why);
-		if (key_of(x->key) == WORKLOAD_KEY_REWRITE)
+		if (sweep_workload_key_of(x->key) == WORKLOAD_KEY_REWRITE)
 			rewrite = x->at;
 	}
 	if (rewrite && machine_runs(&s->schema_target) == MACHINE_LAUNCHES)
@@ -157,7 +158,7 @@ int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, s
 
 bool sweep_workload_known(const struct sweep *s, const char *key)
 {
-	if (s->workload.model || workload_given(&s->workload, key_of(key)))
+	if (s->workload.model || workload_given(&s->workload, sweep_workload_key_of(key)))
 		return true;
 	for (size_t i = 0; i < s->n_axes; i++)
 		if (strcmp(s->axes[i].key, key) == 0)
@@ -169,7 +170,7 @@ void sweep_workload_of(const struct sweep *s, const char *const *sets, struct wo
 {
 	for (size_t i = 0; i < s->n_axes; i++)
 		if (sweep_of_model(sets[i]))
-			put(w, key_of(sets[i]), strchr(sets[i], '=') + 1);
+			sweep_workload_put(w, sweep_workload_key_of(sets[i]), strchr(sets[i], '=') + 1);
 }
 
 bool sweep_workload_varies(const struct sweep *s)

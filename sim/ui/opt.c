@@ -36,7 +36,7 @@ static int list_add(struct opt_list *l, const char *text, struct err *e)
 
 /* --- parsing ----------------------------------------------------------------------------------------------- */
 
-static const struct opt *by_name(const struct opt_cmd *cmd, const char *name, size_t n)
+static const struct opt *opt_by_name(const struct opt_cmd *cmd, const char *name, size_t n)
 {
 	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
 		if (o->name && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
@@ -152,7 +152,7 @@ static int parse_long(struct parsing *p, struct err *e)
 {
 	const char *name = p->argv[p->i] + 2, *eq = strchr(name, '=');
 	size_t n = eq ? (size_t)(eq - name) : strlen(name);
-	const struct opt *o = by_name(p->cmd, name, n);
+	const struct opt *o = opt_by_name(p->cmd, name, n);
 	char shown[64];
 
 	if (!o && n == 4 && memcmp(name, "help", 4) == 0 && !eq)
@@ -204,7 +204,7 @@ struct opt_cmd opt_joined(const struct opt_cmd *cmd, struct opt rows[OPT_MOST + 
 			continue;
 		}
 		for (const struct opt *x = o->to; x->type != OPT_END; x++)
-			if (!by_name(cmd, x->name, strlen(x->name))) {
+			if (!opt_by_name(cmd, x->name, strlen(x->name))) {
 				assert(n < OPT_MOST);
 				rows[n++] = *x;
 			}
@@ -341,7 +341,7 @@ void opt_help(const struct opt_cmd *cmd, struct str *out)
 	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
 		if (o->help)
 			help_row(o, width, out);
-	if (!by_name(cmd, "help", 4))
+	if (!opt_by_name(cmd, "help", 4))
 		help_row(&help, width, out);
 	if (cmd->examples) {
 		str_add(out, "\nexamples:\n");

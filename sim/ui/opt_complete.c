@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct opt *find(const struct opt_cmd *cmd, const char *word)
+static const struct opt *opt_complete_find(const struct opt_cmd *cmd, const char *word)
 {
 	const char *name = word + 2;
 	const size_t n = strcspn(name, "=");
@@ -25,7 +25,7 @@ static bool is_option(const char *word)
 /* The option whose value the next word is; NULL: it stands for itself. */
 static const struct opt *waits(const struct opt_cmd *cmd, const char *word)
 {
-	const struct opt *o = is_option(word) ? find(cmd, word) : NULL;
+	const struct opt *o = is_option(word) ? opt_complete_find(cmd, word) : NULL;
 
 	if (!o || o->type == OPT_FLAG)
 		return NULL;
@@ -41,7 +41,8 @@ static void candidate(const char *before, const char *word, size_t n, const char
 }
 
 /* A value of `kind`: "a|b|c", or what others know. */
-static void value(const char *kind, const char *before, const char *typed, const char *help, struct str *out)
+static void opt_complete_value(const char *kind, const char *before, const char *typed, const char *help,
+                               struct str *out)
 {
 	if (!strchr(kind, '|')) {
 		str_addf(out, "@%s\t%s\n", kind, before);
@@ -134,15 +135,15 @@ void opt_complete(const struct opt_cmd *cmd, int n, char *const *words, struct s
 			given++;
 	}
 	if (o) {
-		value(o->arg ? o->arg : "VALUE", "", typed, o->help ? o->help : "", out);
-	} else if (!ended && typed[0] == '-' && (eq = strchr(typed, '=')) && (o = find(cmd, typed))) {
+		opt_complete_value(o->arg ? o->arg : "VALUE", "", typed, o->help ? o->help : "", out);
+	} else if (!ended && typed[0] == '-' && (eq = strchr(typed, '=')) && (o = opt_complete_find(cmd, typed))) {
 		str_addn(&text, typed, (size_t)(eq + 1 - typed));
-		value(o->arg ? o->arg : "VALUE", str_c(&text), eq + 1, o->help ? o->help : "", out);
+		opt_complete_value(o->arg ? o->arg : "VALUE", str_c(&text), eq + 1, o->help ? o->help : "", out);
 	} else if (!ended && typed[0] == '-') {
 		options(cmd, typed, out);
 	} else if ((cmd->max_args < 0 || given < cmd->max_args) && (len = positional(cmd, given, &kind))) {
 		str_addn(&text, kind, len);
-		value(str_c(&text), "", typed, "", out);
+		opt_complete_value(str_c(&text), "", typed, "", out);
 	}
 	out->failed |= text.failed;
 	str_free(&text);

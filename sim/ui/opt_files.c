@@ -73,7 +73,7 @@ struct files {
 	size_t n, cap;
 };
 
-static int add(struct files *s, const struct opt_file *f, const char *path)
+static int opt_files_add(struct files *s, const struct opt_file *f, const char *path)
 {
 	struct file *more, *x;
 	struct stat st;
@@ -106,7 +106,7 @@ static int add_named(void *arg, const char *path, const char *by)
 	struct opt_file f = { OPT_READ, NULL, NULL, arena_strdup(s->a, by) };
 
 	f.text = arena_strdup(s->a, path);
-	return f.by && f.text ? add(s, &f, f.text) : -1;
+	return f.by && f.text ? opt_files_add(s, &f, f.text) : -1;
 }
 
 static int add_given(void *arg, const struct opt_file *f, struct err *e)
@@ -119,7 +119,7 @@ static int add_given(void *arg, const struct opt_file *f, struct err *e)
 		return inner_of_set(f->text, add_named, s) < 0 ? err_nomem(e, "for the names of files") : 0;
 	if (f->type == OPT_READ && inner_shipped(f->text, path, sizeof path))
 		to = arena_strdup(s->a, path);
-	return to && add(s, f, to) == 0 ? 0 : err_nomem(e, "for the names of files");
+	return to && opt_files_add(s, f, to) == 0 ? 0 : err_nomem(e, "for the names of files");
 }
 
 /* Files within files: the list grows while it is gone through. */
@@ -133,7 +133,7 @@ static int add_inner(struct files *s, struct err *e)
 
 /* --- against each other ------------------------------------------------------------------------------------ */
 
-static bool same(const struct file *a, const struct file *b)
+static bool opt_files_same(const struct file *a, const struct file *b)
 {
 	if (a->there || b->there)
 		return a->there && b->there && a->dev == b->dev && a->ino == b->ino;
@@ -164,7 +164,7 @@ static int against_all(const struct files *s, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; s->v[i].named.type == OPT_WRITE && k < s->n; k++)
-			if (k != i && (k > i || s->v[k].named.type != OPT_WRITE) && same(&s->v[i], &s->v[k]))
+			if (k != i && (k > i || s->v[k].named.type != OPT_WRITE) && opt_files_same(&s->v[i], &s->v[k]))
 				return collide(&s->v[i], &s->v[k], e);
 	return 0;
 }

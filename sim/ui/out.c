@@ -85,7 +85,7 @@ void out_table_col(struct out_table *t, struct out_col c)
 	t->cols = cols;
 }
 
-static void add(struct out_table *t, struct cell c)
+static void out_add(struct out_table *t, struct cell c)
 {
 	if (!t || t->failed)
 		return;
@@ -109,12 +109,12 @@ void out_text(struct out_table *t, const char *v)
 
 	if (t && v && !(c.v.text = arena_strdup(t->arena, v)))
 		t->failed = true;
-	add(t, c);
+	out_add(t, c);
 }
 
 void out_int(struct out_table *t, int64_t v)
 {
-	add(t, (struct cell){ .kind = CELL_INT, .v.i = v });
+	out_add(t, (struct cell){ .kind = CELL_INT, .v.i = v });
 }
 
 void out_real(struct out_table *t, double v)
@@ -123,12 +123,12 @@ void out_real(struct out_table *t, double v)
 
 	if (c.kind == CELL_REAL)
 		c.v.r = v == 0 ? 0 : v; /* minus zero is a rounding artefact */
-	add(t, c);
+	out_add(t, c);
 }
 
 void out_null(struct out_table *t)
 {
-	add(t, (struct cell){ .kind = CELL_NULL });
+	out_add(t, (struct cell){ .kind = CELL_NULL });
 }
 
 void out_real_or_null(struct out_table *t, double v)
@@ -197,7 +197,7 @@ static void pad(struct str *to, size_t n)
 }
 
 /* A text to so many columns, of which the last says that it goes on. */
-static void cut(struct str *s, size_t width)
+static void out_cut(struct str *s, size_t width)
 {
 	size_t at = 0, columns = 0;
 
@@ -227,7 +227,7 @@ static void add_line(const struct out_table *t, const struct cell *cells, const 
 		str_clear(scratch);
 		w = cells ? add_cell(scratch, &cells[i], &t->cols[i]) : add_clean(scratch, t->cols[i].name);
 		if (w > widths[i]) {
-			cut(scratch, widths[i]);
+			out_cut(scratch, widths[i]);
 			w = widths[i];
 		}
 		gap += i ? 2 : 0;
@@ -266,9 +266,9 @@ static bool look_alike(const struct out_table *t, size_t col, size_t width)
 			str_clear(&a);
 			str_clear(&b);
 			if (add_clean(&a, x->v.text) > width)
-				cut(&a, width);
+				out_cut(&a, width);
 			if (add_clean(&b, y->v.text) > width)
-				cut(&b, width);
+				out_cut(&b, width);
 			alike = strcmp(str_c(&a), str_c(&b)) == 0;
 		}
 	str_free(&a);
@@ -383,7 +383,7 @@ static void write_csv(const struct out_table *t, struct str *to)
 /* --- json -------------------------------------------------------------------------------------------------- */
 
 /* One object a line: long tables stay greppable. */
-static void write_json(const struct out_table *t, struct str *to)
+static void out_write_json(const struct out_table *t, struct str *to)
 {
 	size_t cols = (size_t)t->n_cols;
 
@@ -424,7 +424,7 @@ void out_table_write(const struct out_table *t, enum out_format f, struct str *t
 	else if (f == OUT_CSV)
 		write_csv(t, to);
 	else
-		write_json(t, to);
+		out_write_json(t, to);
 }
 
 void out_wrap(const char *text, size_t at, size_t indent, size_t width, struct str *to)

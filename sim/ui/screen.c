@@ -17,7 +17,7 @@ static bool is_dumb(void)
 	return !term || strcmp(term, "dumb") == 0;
 }
 
-static bool size_of(struct winsize *w)
+static bool screen_size_of(struct winsize *w)
 {
 	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, w) == 0;
 }
@@ -28,7 +28,7 @@ size_t screen_width(void)
 	struct winsize w;
 	long n;
 
-	if (!size_of(&w))
+	if (!screen_size_of(&w))
 		return 0;
 	if (w.ws_col)
 		return w.ws_col;
@@ -72,7 +72,7 @@ bool screen_page(const struct str *text)
 	void (*was)(int);
 	FILE *f;
 
-	if (!with || is_dumb() || !size_of(&w) || !w.ws_row || lines_of(str_c(text)) < w.ws_row)
+	if (!with || is_dumb() || !screen_size_of(&w) || !w.ws_row || lines_of(str_c(text)) < w.ws_row)
 		return false;
 	setenv("LESS", "FRX", 0); /* colours pass, and it ends where all fits */
 	if (!(f = popen(with, "w")))

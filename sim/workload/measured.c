@@ -78,7 +78,7 @@ static struct tracedb *open_with_counters(const struct measured_from *from, stru
 	return db;
 }
 
-static int load(struct tracedb *db, const struct measured_from *from, struct measured *m, struct err *e)
+static int measured_own_load(struct tracedb *db, const struct measured_from *from, struct measured *m, struct err *e)
 {
 	const struct tracedb_pieces p = { MEASURED_PIECE, from->each, from->each_arg };
 
@@ -90,7 +90,7 @@ static int load(struct tracedb *db, const struct measured_from *from, struct mea
 int measured_load(const struct measured_from *from, struct measured *m, struct err *e)
 {
 	struct tracedb *db = open_with_counters(from, m, e);
-	const int rc = db && !e->kind ? load(db, from, m, e) : -1;
+	const int rc = db && !e->kind ? measured_own_load(db, from, m, e) : -1;
 
 	tracedb_free(db);
 	if (rc < 0)

@@ -18,8 +18,8 @@ static void fits_text(const struct align_fit *fits, uint32_t n, struct str *s)
 		str_addf(s, "%s%s (%.1f %%)", i ? ", " : "", fits[i].model, (double)fits[i].share / 10);
 }
 
-static int refuse(const struct align_report *r, const struct trace *t, struct rules *rules, const char *model,
-                  struct err *e)
+static int workload_lay_refuse(const struct align_report *r, const struct trace *t, struct rules *rules,
+                               const char *model, struct err *e)
 {
 	struct str s = STR_INIT;
 	struct align_fit fits[ALIGN_FITS];
@@ -63,7 +63,7 @@ static int lay(struct workload *w, const struct model *m, const struct align_how
 	if (align_trace(&mine, m, how, w->in.rules, a, &x->report, e) < 0)
 		return -1;
 	if (!align_enough(&x->report))
-		return refuse(&x->report, t, w->in.rules, m->name, e);
+		return workload_lay_refuse(&x->report, t, w->in.rules, m->name, e);
 	if (!(x->report.model = arena_strdup(a, m->name)))
 		return err_nomem(e, "for an alignment");
 	x->done = true;

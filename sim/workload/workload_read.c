@@ -19,8 +19,8 @@ static bool is_scaled(const struct workload *w, const struct workload_spec *s)
 }
 
 /* At another batch or context, with the words for what it is called in *said where those are asked for. */
-static int scaled(const struct workload *w, const struct workload_spec *s, struct arena *a, struct op_stream *out,
-                  uint64_t *sequences, const char **said, struct err *e)
+static int workload_read_scaled(const struct workload *w, const struct workload_spec *s, struct arena *a,
+                                struct op_stream *out, uint64_t *sequences, const char **said, struct err *e)
 {
 	const struct scale_step to = { s->batch, w->replay ? 0 : s->context, workload_skew(s) };
 	const char *range = w->spec.range;
@@ -66,7 +66,7 @@ static int trace_read(struct workload *w, const struct workload_reader *by, stru
 		return 0;
 	w->scaled = true;
 	w->in.trace.wall_ns = -1;
-	if (scaled(w, s, w->in.arena, &w->stream, &w->sequences, &w->in.trace.range, e) < 0)
+	if (workload_read_scaled(w, s, w->in.arena, &w->stream, &w->sequences, &w->in.trace.range, e) < 0)
 		return -1;
 	w->in.trace.digest = w->stream.digest;
 	return 0;
@@ -209,7 +209,7 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 		return err_set(e, ERR_CONFIG, "'%s' is a replay, which is read at one context: give it to all points",
 		               w->spec.trace);
 	} else if (is_scaled(w, s)) {
-		rc = scaled(w, s, a, &x, &sequences, NULL, e);
+		rc = workload_read_scaled(w, s, a, &x, &sequences, NULL, e);
 	}
 	if (rc == 0 && s->rewrite)
 		return rewrite_parse(s->rewrite, &list, e) < 0 ? -1 : rewrite_stream(&x, &list, a, out, done, e);

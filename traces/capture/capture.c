@@ -84,7 +84,7 @@ static void give_up(const char *what, const char *why)
 	c.fd = -1;
 }
 
-static bool room(size_t n)
+static bool capture_room(size_t n)
 {
 	size_t cap = c.cap ? c.cap : BUFFER;
 	uint8_t *more;
@@ -104,16 +104,16 @@ static bool room(size_t n)
 	return true;
 }
 
-static void put(enum spool_kind kind, const uint64_t *v, const char *text)
+static void capture_put(enum spool_kind kind, const uint64_t *v, const char *text)
 {
 	size_t n = text ? strlen(text) : 0;
 
 	n = n < SPOOL_TEXT ? n : SPOOL_TEXT;
-	if (room(SPOOL_HEAD + 8 * SPOOL_FIELDS + n))
+	if (capture_room(SPOOL_HEAD + 8 * SPOOL_FIELDS + n))
 		c.n += spool_record(c.out + c.n, kind, v, text, n);
 }
 
-#define PUT(kind, text, ...) put(kind, (const uint64_t[SPOOL_FIELDS]){ __VA_ARGS__ }, text)
+#define PUT(kind, text, ...) capture_put(kind, (const uint64_t[SPOOL_FIELDS]){ __VA_ARGS__ }, text)
 
 static void write_out(void)
 {
@@ -141,7 +141,7 @@ static uint64_t hash_of(const char *s)
 	return h;
 }
 
-static bool grow(void)
+static bool capture_grow(void)
 {
 	const size_t cap = c.names_cap ? 2 * c.names_cap : 1024;
 	struct name *v = calloc(cap, sizeof *v);
@@ -171,7 +171,7 @@ static uint32_t intern(const char *text, bool mangled)
 	int status = -1;
 	size_t at;
 
-	if (!text || !*text || (2 * c.n_names >= c.names_cap && !grow()))
+	if (!text || !*text || (2 * c.n_names >= c.names_cap && !capture_grow()))
 		return 0;
 	for (at = hash & (c.names_cap - 1); c.names[at].text; at = (at + 1) & (c.names_cap - 1))
 		if (c.names[at].hash == hash && strcmp(c.names[at].text, text) == 0)
@@ -310,7 +310,7 @@ static void take_clock(const CUpti_ActivityEnvironment *v)
 		PUT(SPOOL_CLOCK, NULL, v->timestamp, v->deviceId, v->data.speed.smClock, v->data.speed.memoryClock);
 }
 
-static void take(const CUpti_Activity *a)
+static void capture_take(const CUpti_Activity *a)
 {
 	switch (a->kind) {
 	case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -411,7 +411,7 @@ static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *bu
 	(void)size;
 	pthread_mutex_lock(&c.lock);
 	while (c.fd >= 0 && valid && cuptiActivityGetNextRecord(buf, valid, &a) == CUPTI_SUCCESS)
-		take(a);
+		capture_take(a);
 	if (cuptiActivityGetNumDroppedRecords(context, stream, &lost) == CUPTI_SUCCESS && lost)
 		PUT(SPOOL_LOST, NULL, lost);
 	put_nodes();
@@ -496,7 +496,7 @@ static int new_file(void)
 }
 
 /* Its words with blanks between; nothing where it is to be left out. */
-static void command(char *text, size_t size)
+static void capture_command(char *text, size_t size)
 {
 	const int fd = getenv("NPUSIM_CAPTURE_REDACT") ? -1 : open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	const ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
@@ -514,10 +514,10 @@ static bool begin_file(void)
 	uint64_t now = 0;
 	char text[4096];
 
-	if ((c.fd = new_file()) < 0 || !room(SPOOL_HEADER))
+	if ((c.fd = new_file()) < 0 || !capture_room(SPOOL_HEADER))
 		return false;
 	c.n = spool_header(c.out);
-	command(text, sizeof text);
+	capture_command(text, sizeof text);
 	cuptiGetTimestamp(&now);
 	PUT(SPOOL_PROCESS, text, now, (uint64_t)c.pid);
 	write_out();
@@ -547,7 +547,7 @@ static void start_flusher(void)
 	c.flushing = pthread_create(&c.flusher, NULL, flush_each_second, NULL) == 0;
 }
 
-static void start(void)
+static void capture_start(void)
 {
 	static const CUpti_ActivityKind kinds[] = {
 		CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -594,12 +594,12 @@ EXPORT int InitializeInjectionNvtx2(void *get_export_table);
 
 EXPORT int InitializeInjection(void)
 {
-	pthread_once(&once, start);
+	pthread_once(&once, capture_start);
 	return 1;
 }
 
 EXPORT int InitializeInjectionNvtx2(void *get_export_table)
 {
-	pthread_once(&once, start);
+	pthread_once(&once, capture_start);
 	return cuptiNvtxInitialize2(get_export_table) == CUPTI_SUCCESS;
 }

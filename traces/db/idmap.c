@@ -6,7 +6,7 @@
 
 #include "sim/base/hash.h"
 
-static struct idmap_slot *probe(const struct idmap *m, int64_t id)
+static struct idmap_slot *idmap_probe(const struct idmap *m, int64_t id)
 {
 	size_t i = (size_t)hash_mix((uint64_t)id) & (m->cap - 1);
 
@@ -17,10 +17,10 @@ static struct idmap_slot *probe(const struct idmap *m, int64_t id)
 
 void *idmap_get(const struct idmap *m, int64_t id)
 {
-	return m->cap ? probe(m, id)->p : NULL;
+	return m->cap ? idmap_probe(m, id)->p : NULL;
 }
 
-static int grow(struct idmap *m, struct err *e)
+static int idmap_grow(struct idmap *m, struct err *e)
 {
 	struct idmap wide = { NULL, m->n, m->cap ? 2 * m->cap : 256 };
 
@@ -28,7 +28,7 @@ static int grow(struct idmap *m, struct err *e)
 		return err_nomem(e, NULL);
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->v[i].p)
-			*probe(&wide, m->v[i].id) = m->v[i];
+			*idmap_probe(&wide, m->v[i].id) = m->v[i];
 	free(m->v);
 	*m = wide;
 	return 0;
@@ -36,10 +36,10 @@ static int grow(struct idmap *m, struct err *e)
 
 int idmap_put(struct idmap *m, int64_t id, void *p, struct err *e)
 {
-	if (2 * (m->n + 1) > m->cap && grow(m, e) < 0)
+	if (2 * (m->n + 1) > m->cap && idmap_grow(m, e) < 0)
 		return -1;
-	assert(p && !probe(m, id)->p);
-	*probe(m, id) = (struct idmap_slot){ id, p };
+	assert(p && !idmap_probe(m, id)->p);
+	*idmap_probe(m, id) = (struct idmap_slot){ id, p };
 	m->n++;
 	return 0;
 }

@@ -48,7 +48,7 @@ void intern_forget(struct intern *in)
 }
 
 /* The slot that holds the text, or the free one where it belongs. */
-static struct slot *probe(const struct intern *in, const char *text, size_t n, uint64_t hash)
+static struct slot *intern_probe(const struct intern *in, const char *text, size_t n, uint64_t hash)
 {
 	size_t i = (size_t)(hash ^ hash >> 32) & (in->n_slots - 1);
 
@@ -64,7 +64,7 @@ static struct slot *probe(const struct intern *in, const char *text, size_t n, u
 
 int64_t intern_find(const struct intern *in, const char *text, size_t n, uint64_t hash)
 {
-	return in->n ? probe(in, text, n, hash)->id : 0;
+	return in->n ? intern_probe(in, text, n, hash)->id : 0;
 }
 
 static bool grow_slots(struct intern *in)
@@ -120,7 +120,7 @@ void intern_put(struct intern *in, const char *text, size_t n, uint64_t hash, in
 		return;
 	if (in->used + n > in->room && !grow_text(in, in->used + n))
 		return;
-	s = probe(in, text, n, hash);
+	s = intern_probe(in, text, n, hash);
 	if (s->id != 0)
 		return;
 	if (n) /* the first text may be the empty one: there is no room yet */

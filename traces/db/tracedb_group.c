@@ -33,22 +33,22 @@ static uint64_t key_hash(const struct key *k)
 	                hash_mix((uint64_t)k->op_args));
 }
 
-static bool same(const struct key *a, const struct key *b)
+static bool tracedb_group_same(const struct key *a, const struct key *b)
 {
 	return a->name == b->name && a->kind == b->kind && a->dir == b->dir && a->blocking == b->blocking &&
 	       a->op_name == b->op_name && a->op_args == b->op_args;
 }
 
-static size_t *probe(const struct scan *c, const struct key *k)
+static size_t *tracedb_group_probe(const struct scan *c, const struct key *k)
 {
 	size_t i = (size_t)key_hash(k) & (c->n_slots - 1);
 
-	while (c->slots[i] && !same(&c->sums[c->slots[i] - 1].key, k))
+	while (c->slots[i] && !tracedb_group_same(&c->sums[c->slots[i] - 1].key, k))
 		i = (i + 1) & (c->n_slots - 1);
 	return &c->slots[i];
 }
 
-static int grow(struct scan *c, struct err *e)
+static int tracedb_group_grow(struct scan *c, struct err *e)
 {
 	const size_t cap = c->cap ? 2 * c->cap : 256;
 	struct sum *sums = realloc(c->sums, cap * sizeof *sums);
@@ -65,7 +65,7 @@ static int grow(struct scan *c, struct err *e)
 	c->n_slots = 2 * cap;
 	c->cap = cap;
 	for (size_t i = 0; i < c->n; i++)
-		*probe(c, &c->sums[i].key) = i + 1;
+		*tracedb_group_probe(c, &c->sums[i].key) = i + 1;
 	return 0;
 }
 
@@ -89,8 +89,8 @@ static int find_op(struct tracedb_load *l, struct scan *c, int64_t id, struct er
 
 #define COLUMNS "select l.kind, l.name, l.dir, l.blocking, l.dur_ns, l.bytes, l.id, l.op from launch l "
 
-static int add_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src, size_t i,
-                   void *arg, struct err *e)
+static int tracedb_group_add_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src,
+                                 size_t i, void *arg, struct err *e)
 {
 	struct scan *c = arg;
 	struct key k = { db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2), db_col_i64(s, 3) != 0, 0, 0 };
@@ -104,12 +104,12 @@ static int add_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct 
 		k.op_name = c->op_name;
 		k.op_args = c->op_args;
 	}
-	if (c->n == 0 || !same(&c->sums[c->last].key, &k)) {
+	if (c->n == 0 || !tracedb_group_same(&c->sums[c->last].key, &k)) {
 		size_t *slot;
 
-		if (c->n == c->cap && grow(c, e) < 0)
+		if (c->n == c->cap && tracedb_group_grow(c, e) < 0)
 			return -1;
-		slot = probe(c, &k);
+		slot = tracedb_group_probe(c, &k);
 		if (!*slot) {
 			c->sums[c->n] = (struct sum){ .key = k, .id = db_col_i64(s, 6), .source = src->id };
 			*slot = ++c->n;
@@ -168,7 +168,7 @@ int tracedb_group(struct tracedb_load *l, struct err *e)
 	                  : l->range   ? COLUMNS "where l.source = ? and l.at_ns >= ? and l.at_ns < ?"
 	                               : COLUMNS "not indexed where l.source = ? and ? < ?";
 	struct scan c = { 0 };
-	int rc = tracedb_each_window(l, sql, &l->out->n_grouped, add_row, &c, e);
+	int rc = tracedb_each_window(l, sql, &l->out->n_grouped, tracedb_group_add_row, &c, e);
 
 	if (rc == 0)
 		rc = c.n ? load_firsts(l, &c, e) : tracedb_nothing(l, e);

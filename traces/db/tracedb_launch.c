@@ -229,7 +229,7 @@ static int by_start_launch(const void *x, const void *y)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int by_value(const void *x, const void *y)
+static int tracedb_launch_by_value(const void *x, const void *y)
 {
 	const int64_t *a = x, *b = y;
 
@@ -362,7 +362,7 @@ static int load_syncs(struct tracedb_load *l, struct err *e)
 	                        &n, sync_row, NULL, e) < 0)
 		return -1;
 	out->n_syncs = n;
-	qsort(out->sync_ns, n, sizeof *out->sync_ns, by_value);
+	qsort(out->sync_ns, n, sizeof *out->sync_ns, tracedb_launch_by_value);
 	return 0;
 }
 

@@ -18,8 +18,8 @@ struct cutter {
 #define AFTER(AT)  "select min(" AT ") from launch l where l.source = ? and " AT " >= ? and " AT " < ? and " AT " > ?"
 #define BY(L, SQL) ((L)->on_device ? SQL("l.start_ns") : SQL("l.at_ns"))
 
-static int ask(struct tracedb_load *l, const char *sql, struct tracedb_window w, int64_t more, struct sqlite3_stmt **s,
-               struct err *e)
+static int tracedb_piece_ask(struct tracedb_load *l, const char *sql, struct tracedb_window w, int64_t more,
+                             struct sqlite3_stmt **s, struct err *e)
 {
 	if (!(*s = db_stmt(l->t->db, sql, e)))
 		return -1;
@@ -31,17 +31,17 @@ static int ask(struct tracedb_load *l, const char *sql, struct tracedb_window w,
 }
 
 /* Shortens the window to some `room` launches, 1 at the least; *n: how many those are, about. */
-static int cut(struct tracedb_load *l, struct tracedb_window *w, size_t room, size_t *n, struct err *e)
+static int tracedb_piece_cut(struct tracedb_load *l, struct tracedb_window *w, size_t room, size_t *n, struct err *e)
 {
 	struct sqlite3_stmt *s;
 	int64_t at, op;
-	int rc = ask(l, BY(l, NEXT), *w, (int64_t)room, &s, e);
+	int rc = tracedb_piece_ask(l, BY(l, NEXT), *w, (int64_t)room, &s, e);
 
 	if (rc < 0)
 		return -1;
 	*n = room;
 	if (rc == 0) { /* no more than that are left */
-		if (ask(l, BY(l, COUNT), *w, w->from, &s, e) < 0)
+		if (tracedb_piece_ask(l, BY(l, COUNT), *w, w->from, &s, e) < 0)
 			return -1;
 		*n = (size_t)db_col_i64(s, 0);
 		return db_run(l->t->db, s, e);
@@ -53,7 +53,7 @@ static int cut(struct tracedb_load *l, struct tracedb_window *w, size_t room, si
 	if (op > w->from && op < at)
 		at = op;
 	if (at <= w->from) { /* a graph's launches are of one moment of the host */
-		if (ask(l, BY(l, AFTER), *w, w->from, &s, e) < 0)
+		if (tracedb_piece_ask(l, BY(l, AFTER), *w, w->from, &s, e) < 0)
 			return -1;
 		at = db_col_null(s, 0) ? w->to : db_col_i64(s, 0);
 		if (db_run(l->t->db, s, e) < 0)
@@ -85,7 +85,7 @@ static int hand_over(struct cutter *c, struct err *e)
 	return rc;
 }
 
-static int take(struct cutter *c, struct tracedb_window w, struct err *e)
+static int tracedb_piece_take(struct cutter *c, struct tracedb_window w, struct err *e)
 {
 	struct tracedb_load *p = &c->part;
 	const int64_t end = w.to;
@@ -93,7 +93,7 @@ static int take(struct cutter *c, struct tracedb_window w, struct err *e)
 
 	for (; w.from < end; w.from = w.to) {
 		w.to = end;
-		if (cut(c->whole, &w, c->whole->piece - c->have, &n, e) < 0)
+		if (tracedb_piece_cut(c->whole, &w, c->whole->piece - c->have, &n, e) < 0)
 			return -1;
 		if (n == 0)
 			return 0;
@@ -124,7 +124,7 @@ int tracedb_pieces(struct tracedb_load *l, struct err *e)
 	if (!(c.part.a = arena_new(0)))
 		return err_nomem(e, NULL);
 	for (size_t i = 0; rc == 0 && i < l->n_windows; i++)
-		rc = take(&c, l->windows[i], e);
+		rc = tracedb_piece_take(&c, l->windows[i], e);
 	if (rc == 0 && c.have)
 		rc = hand_over(&c, e);
 	arena_free(c.part.a);

@@ -54,7 +54,7 @@ static size_t stem_of(const char *name)
 }
 
 /* The outermost numbered annotations of a file; 0: of all files. */
-static int collect(struct tracedb *t, int64_t source, struct steps *out, struct err *e)
+static int tracedb_range_collect(struct tracedb *t, int64_t source, struct steps *out, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db,
 	                                 "select r.id, n.text, r.source, r.thread, r.start_ns, r.start_ns + r.dur_ns"
@@ -123,7 +123,7 @@ int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e)
 		return -1;
 	if (!any)
 		return 0;
-	if ((rc = collect(t, 0, &all, e)) == 0)
+	if ((rc = tracedb_range_collect(t, 0, &all, e)) == 0)
 		*steps = all.n ? (int64_t)commonest(&all, &first) : 1;
 	steps_free(&all);
 	return rc;
@@ -228,7 +228,7 @@ static int put_walls(struct tracedb *t, int64_t source, int64_t wall_ns, struct 
 	size_t first, n;
 	int rc;
 
-	if ((rc = collect(t, source, &all, e)) == 0) {
+	if ((rc = tracedb_range_collect(t, source, &all, e)) == 0) {
 		n = commonest(&all, &first);
 		for (size_t i = 0; rc == 0 && i < n; i++)
 			rc = set_one(t, "update range set wall_ns = ? where id = ?", wall_ns, all.v[first + i].id, e);

@@ -9,7 +9,7 @@
 #include "sim/base/hash.h"
 #include "traces/db/tracedb_sum.h"
 
-static int count(struct tracedb *t, const char *sql, size_t *n, struct err *e)
+static int tracedb_read_count(struct tracedb *t, const char *sql, size_t *n, struct err *e)
 {
 	int64_t v;
 
@@ -39,7 +39,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 	size_t n = 0, max;
 	int rc;
 
-	if (!s || count(l->t, "select count(*)" COUNTED, &max, e) < 0)
+	if (!s || tracedb_read_count(l->t, "select count(*)" COUNTED, &max, e) < 0)
 		return -1;
 	if (max == 0)
 		return err_set(e, ERR_IO, "'%s' holds no trace: nothing was imported into it", db_path(l->t->db));
@@ -93,7 +93,7 @@ static int load_devices(struct tracedb_load *l, struct err *e)
 {
 	size_t n;
 
-	if (count(l->t, "select count(distinct id) from device", &n, e) < 0)
+	if (tracedb_read_count(l->t, "select count(distinct id) from device", &n, e) < 0)
 		return -1;
 	if (!(l->out->devices = arena_array(l->a, n ? n : 1, sizeof *l->out->devices)))
 		return tracedb_no_room(e);
@@ -118,7 +118,7 @@ static int load_ranges(struct tracedb_load *l, struct err *e)
 	size_t max;
 	int rc;
 
-	if (!s || count(l->t, "select count(*) from range where on_device = 0", &max, e) < 0)
+	if (!s || tracedb_read_count(l->t, "select count(*) from range where on_device = 0", &max, e) < 0)
 		return -1;
 	if (!(l->out->ranges = arena_array(l->a, max ? max : 1, sizeof *l->out->ranges)))
 		return tracedb_no_room(e);

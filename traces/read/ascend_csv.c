@@ -70,7 +70,7 @@ static bool is_header(void *arg, const char *line, size_t n)
 	return ascend_csv_is_header(line, n);
 }
 
-static int read_header(void *arg, const struct columns *c, struct err *e)
+static int ascend_csv_read_header(void *arg, const struct columns *c, struct err *e)
 {
 	struct reader *r = arg;
 
@@ -355,7 +355,7 @@ static int add_to_step(struct reader *r, const struct columns *c, const struct t
 	return 0;
 }
 
-static int read_row(void *arg, const struct columns *c, struct err *e)
+static int ascend_csv_read_row(void *arg, const struct columns *c, struct err *e)
 {
 	struct reader *r = arg;
 	struct trace_launch l = { .kind = TRACE_KERNEL, .bytes = -1, .host_start_ns = -1, .host_dur_ns = -1 };
@@ -390,9 +390,12 @@ int ascend_csv_import(struct tracedb *db, struct input *in, input_progress *prog
                       struct trace_import_stats *st, struct err *e)
 {
 	static const struct columns_table table = {
-		"ascend",  "table of an Ascend NPU's tasks (a header with Type, Duration(us), Input Shapes, ...)",
-		is_header, read_header,
-		read_row,  read_end
+		"ascend",
+		"table of an Ascend NPU's tasks (a header with Type, Duration(us), Input Shapes, ...)",
+		is_header,
+		ascend_csv_read_header,
+		ascend_csv_read_row,
+		read_end
 	};
 	struct reader r = { .rows = 0 };
 

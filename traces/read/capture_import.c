@@ -29,7 +29,7 @@ struct reader {
 	void *arg;
 };
 
-static int fault(const struct reader *r, const char *what, struct err *e)
+static int capture_import_fault(const struct reader *r, const char *what, struct err *e)
 {
 	err_set(e, ERR_IO, "%s", what);
 	capture_spool_at(r->spool, e);
@@ -41,7 +41,7 @@ static int fault(const struct reader *r, const char *what, struct err *e)
 static int moment(const struct reader *r, int i, int64_t *ns, struct err *e)
 {
 	if (r->rec.v[i] >= MOST)
-		return fault(r, "a time is out of range", e);
+		return capture_import_fault(r, "a time is out of range", e);
 	*ns = (int64_t)r->rec.v[i] - r->base_ns;
 	return 0;
 }
@@ -53,15 +53,15 @@ static int span(const struct reader *r, int from, int to, int64_t *start, int64_
 	if (moment(r, from, start, e) < 0 || moment(r, to, &end, e) < 0)
 		return -1;
 	if (end < *start)
-		return fault(r, "a time runs backwards", e);
+		return capture_import_fault(r, "a time runs backwards", e);
 	*dur = end - *start;
 	return 0;
 }
 
-static int bytes(const struct reader *r, int i, int64_t *v, struct err *e)
+static int capture_import_bytes(const struct reader *r, int i, int64_t *v, struct err *e)
 {
 	if (r->rec.v[i] >= MOST)
-		return fault(r, "a number of bytes is out of range", e);
+		return capture_import_fault(r, "a number of bytes is out of range", e);
 	*v = (int64_t)r->rec.v[i];
 	return 0;
 }
@@ -71,7 +71,7 @@ static const char *name(const struct reader *r, int i, struct err *e)
 	const uint64_t id = r->rec.v[i];
 
 	if (id > r->n_names) {
-		fault(r, "a name is used before it is given", e);
+		capture_import_fault(r, "a name is used before it is given", e);
 		return NULL;
 	}
 	return id == 0 || !*r->names[id - 1] ? "(unnamed)" : r->names[id - 1];
@@ -82,9 +82,9 @@ static int take_name(struct reader *r, struct err *e)
 	const size_t n = strlen(r->rec.text) + 1;
 
 	if (r->rec.v[NAME_ID] != r->n_names + 1)
-		return fault(r, "a name's number is not the next", e);
+		return capture_import_fault(r, "a name's number is not the next", e);
 	if (r->name_bytes + n > NAMES_MOST)
-		return fault(r, "its names are longer than 256 MiB together", e);
+		return capture_import_fault(r, "its names are longer than 256 MiB together", e);
 	if (r->n_names == r->cap) {
 		const size_t cap = r->cap ? 2 * r->cap : 64;
 		char **more = realloc(r->names, cap * sizeof *more);
@@ -109,9 +109,10 @@ static int take_device(struct reader *r, struct err *e)
 	struct trace_device d = { .id = (int64_t)v[DEVICE_ID], .name = r->rec.text };
 
 	if (v[DEVICE_MAJOR] > INT32_MAX || v[DEVICE_MINOR] > INT32_MAX || v[DEVICE_SMS] > INT32_MAX)
-		return fault(r, "a device's number is out of range", e);
-	if (bytes(r, DEVICE_MEMORY, &d.mem_bytes, e) < 0 || bytes(r, DEVICE_SMEM, &d.smem_per_sm, e) < 0 ||
-	    bytes(r, DEVICE_REGISTERS, &d.regs_per_sm, e) < 0)
+		return capture_import_fault(r, "a device's number is out of range", e);
+	if (capture_import_bytes(r, DEVICE_MEMORY, &d.mem_bytes, e) < 0 ||
+	    capture_import_bytes(r, DEVICE_SMEM, &d.smem_per_sm, e) < 0 ||
+	    capture_import_bytes(r, DEVICE_REGISTERS, &d.regs_per_sm, e) < 0)
 		return -1;
 	d.sm_major = (int32_t)v[DEVICE_MAJOR];
 	d.sm_minor = (int32_t)v[DEVICE_MINOR];
@@ -149,7 +150,7 @@ static int take_node(struct reader *r, struct err *e)
 	int64_t at;
 
 	if (v[NODE_ID] >= MOST || v[NODE_FROM] >= MOST)
-		return fault(r, "a graph's node is out of range", e);
+		return capture_import_fault(r, "a graph's node is out of range", e);
 	if (moment(r, NODE_TIME, &at, e) < 0)
 		return -1;
 	return tracedb_put_node(r->db, (int64_t)v[NODE_ID], (int64_t)v[NODE_FROM], at, (int64_t)v[NODE_THREAD], e);
@@ -215,7 +216,7 @@ static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
 		return 0;
 	}
 	if (v[ACT_NODE] >= MOST)
-		return fault(r, "a graph's node is out of range", e);
+		return capture_import_fault(r, "a graph's node is out of range", e);
 	l->correlation = (int64_t)v[ACT_CORRELATION];
 	l->device = (int64_t)v[ACT_DEVICE];
 	l->context = (int64_t)v[ACT_CONTEXT];
@@ -253,7 +254,7 @@ static int put_copy(struct reader *r, struct err *e)
 	struct trace_launch l = { .kind = TRACE_MEMCPY };
 	char text[80];
 
-	if (bytes(r, COPY_BYTES, &l.bytes, e) < 0)
+	if (capture_import_bytes(r, COPY_BYTES, &l.bytes, e) < 0)
 		return -1;
 	l.dir = cuda_copy((int64_t)v[COPY_DIR], (int64_t)v[COPY_FROM] - 1, (int64_t)v[COPY_TO] - 1, text, sizeof text);
 	l.name = text;
@@ -265,7 +266,7 @@ static int put_set(struct reader *r, struct err *e)
 	struct trace_launch l = { .kind = TRACE_MEMSET };
 	char text[40];
 
-	if (bytes(r, SET_BYTES, &l.bytes, e) < 0)
+	if (capture_import_bytes(r, SET_BYTES, &l.bytes, e) < 0)
 		return -1;
 	snprintf(text, sizeof text, "Memset (%s)", cuda_memory((int64_t)r->rec.v[SET_MEMORY] - 1));
 	l.name = text;
@@ -289,7 +290,7 @@ static int take_device_side(struct reader *r, struct err *e)
 /* --- both ------------------------------------------------------------------------------------------------------ */
 
 /* The first record says which process it was, before the import begins. 1 there, 0 an empty file, -1 error. */
-static int look(struct reader *r, struct err *e)
+static int capture_import_look(struct reader *r, struct err *e)
 {
 	int rc;
 
@@ -297,7 +298,7 @@ static int look(struct reader *r, struct err *e)
 		return -1;
 	if ((rc = capture_spool_next(r->spool, &r->rec, e)) == 1) {
 		if (r->rec.kind != SPOOL_PROCESS)
-			rc = fault(r, "the first record is of no process", e);
+			rc = capture_import_fault(r, "the first record is of no process", e);
 		else if (moment(r, PROCESS_START, &r->base_ns, e) < 0)
 			rc = -1;
 		else if (!(r->command = malloc(strlen(r->rec.text) + 1)))
@@ -319,7 +320,7 @@ static int pass(struct reader *r, int (*take)(struct reader *r, struct err *e), 
 		return -1;
 	while ((rc = capture_spool_next(r->spool, &r->rec, e)) == 1) {
 		if (n++ > 0 && r->rec.kind == SPOOL_PROCESS)
-			rc = fault(r, "a second process", e);
+			rc = capture_import_fault(r, "a second process", e);
 		else
 			rc = take(r, e);
 		if (rc < 0)
@@ -344,7 +345,7 @@ static void reader_free(struct reader *r)
 }
 
 /* 0, 2 when the device did nothing, -1 error. */
-static int read_all(struct reader *r, uint64_t *cut, struct err *e)
+static int capture_import_read_all(struct reader *r, uint64_t *cut, struct err *e)
 {
 	struct trace_import_stats st;
 
@@ -366,7 +367,7 @@ int capture_import(struct tracedb *db, struct input *in, input_progress *progres
 	uint64_t cut = 0;
 	int rc;
 
-	if (input_digest(in, hash, e) < 0 || (rc = look(&r, e)) < 0) {
+	if (input_digest(in, hash, e) < 0 || (rc = capture_import_look(&r, e)) < 0) {
 		rc = -1;
 	} else if (rc == 0) {
 		rc = 2;
@@ -376,7 +377,7 @@ int capture_import(struct tracedb *db, struct input *in, input_progress *progres
 		rc = tracedb_begin(db, &src, e);
 	}
 	if (rc == 0) {
-		if ((rc = read_all(&r, &cut, e)) == 0)
+		if ((rc = capture_import_read_all(&r, &cut, e)) == 0)
 			rc = tracedb_finish(db, &src, st, e);
 		if (rc != 0)
 			tracedb_abort(db);

@@ -23,7 +23,7 @@ bool capture_spool_is(const void *bytes, size_t n)
 }
 
 /* Until `want` bytes are there, or all that are left. */
-static int fill(struct capture_spool *s, size_t want, struct err *e)
+static int capture_spool_fill(struct capture_spool *s, size_t want, struct err *e)
 {
 	long n;
 
@@ -44,11 +44,11 @@ static int fill(struct capture_spool *s, size_t want, struct err *e)
 	return 0;
 }
 
-static int header(struct capture_spool *s, struct err *e)
+static int capture_spool_header(struct capture_spool *s, struct err *e)
 {
 	uint32_t version;
 
-	if (fill(s, SPOOL_HEADER, e) < 0)
+	if (capture_spool_fill(s, SPOOL_HEADER, e) < 0)
 		return -1;
 	if (!capture_spool_is(s->buf, s->len))
 		return err_set(e, ERR_IO, "'%s' is no spool of npusim's capture library", input_name(s->in));
@@ -72,7 +72,7 @@ struct capture_spool *capture_spool_new(struct input *in, struct err *e)
 		goto fail;
 	}
 	s->in = in;
-	if (header(s, e) == 0)
+	if (capture_spool_header(s, e) == 0)
 		return s;
 fail:
 	capture_spool_free(s);
@@ -112,7 +112,7 @@ int capture_spool_next(struct capture_spool *s, struct capture_record *r, struct
 	uint64_t kind, n;
 	size_t fixed, i = 0;
 
-	if (fill(s, SPOOL_HEAD, e) < 0)
+	if (capture_spool_fill(s, SPOOL_HEAD, e) < 0)
 		return -1;
 	if (s->len - s->at < SPOOL_HEAD)
 		return end(s);
@@ -129,7 +129,7 @@ int capture_spool_next(struct capture_spool *s, struct capture_record *r, struct
 		        (unsigned long long)kind);
 		return capture_spool_at(s, e);
 	}
-	if (fill(s, SPOOL_HEAD + (size_t)n, e) < 0)
+	if (capture_spool_fill(s, SPOOL_HEAD + (size_t)n, e) < 0)
 		return -1;
 	if (s->len - s->at < SPOOL_HEAD + n)
 		return end(s);

@@ -84,7 +84,7 @@ static bool is_empty(const struct csv *c)
 	return csv_count(c) == 1 && !*csv_field(c, 0);
 }
 
-static int read_row(const struct columns_table *t, void *reader, const struct columns *c, struct err *e)
+static int columns_read_row(const struct columns_table *t, void *reader, const struct columns *c, struct err *e)
 {
 	const size_t n = csv_count(c->csv);
 
@@ -97,8 +97,8 @@ static int read_row(const struct columns_table *t, void *reader, const struct co
 	return t->row(reader, c, e);
 }
 
-static int read_table(const struct columns_table *t, void *reader, struct columns *c, struct input *in,
-                      input_progress *progress, void *arg, struct err *e)
+static int columns_read_table(const struct columns_table *t, void *reader, struct columns *c, struct input *in,
+                              input_progress *progress, void *arg, struct err *e)
 {
 	uint64_t rows = 0;
 	int rc = csv_skip_to(c->csv, t->is_header, NULL, e);
@@ -111,7 +111,7 @@ static int read_table(const struct columns_table *t, void *reader, struct column
 	if (t->header(reader, c, e) < 0)
 		return -1;
 	while ((rc = csv_row(c->csv, e)) == 1) {
-		if (read_row(t, reader, c, e) < 0)
+		if (columns_read_row(t, reader, c, e) < 0)
 			return -1;
 		if (progress && ++rows % 1024 == 0)
 			progress(arg, input_done(in), input_size(in));
@@ -143,7 +143,7 @@ int columns_import(const struct columns_table *t, void *reader, struct tracedb *
 	if (rc == 1)
 		return 1;
 	rc = -1;
-	if ((c.csv = csv_new(in, e)) && read_table(t, reader, &c, in, progress, arg, e) == 0 &&
+	if ((c.csv = csv_new(in, e)) && columns_read_table(t, reader, &c, in, progress, arg, e) == 0 &&
 	    check_content(&c, e) == 0 && tracedb_finish(db, &src, st, e) == 0)
 		rc = 0;
 	csv_free(c.csv);

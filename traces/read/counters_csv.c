@@ -68,7 +68,7 @@ static int next_row(struct reader *r, struct err *e)
 	return rc <= 0 ? rc : csv_row(r->csv, e);
 }
 
-static int fault(const struct reader *r, size_t field, struct err *e)
+static int counters_csv_fault(const struct reader *r, size_t field, struct err *e)
 {
 	const uint64_t line = csv_line(r->csv);
 
@@ -109,7 +109,7 @@ static int column_of(const char *text, enum column *of, struct err *e)
 	return unknown_column(text, e);
 }
 
-static int read_header(struct reader *r, struct err *e)
+static int counters_csv_read_header(struct reader *r, struct err *e)
 {
 	const int rc = next_row(r, e);
 	bool any = false;
@@ -121,30 +121,30 @@ static int read_header(struct reader *r, struct err *e)
 		return err_set(e, ERR_IO, "'%s' is no table of counters: its header begins with 'kernel,'", r->file);
 	if (r->width > COLUMNS_MAX) {
 		err_set(e, ERR_IO, "%zu columns: the most is %d", r->width, COLUMNS_MAX);
-		return fault(r, 0, e);
+		return counters_csv_fault(r, 0, e);
 	}
 	for (size_t i = 0; i < r->width; i++) {
 		const char *text = csv_field(r->csv, i);
 
 		if (column_of(text, &r->col[i].of, e) < 0)
-			return fault(r, i, e);
+			return counters_csv_fault(r, i, e);
 		strcpy(r->col[i].name, text);
 		any = any || r->col[i].of == METRIC;
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(r->col[k].name, text) == 0) {
 				err_set(e, ERR_IO, "column '%s' is there twice", text);
-				return fault(r, i, e);
+				return counters_csv_fault(r, i, e);
 			}
 	}
 	if (any)
 		return 0;
 	err_set(e, ERR_IO, "no column is a counter: duration_us, dram_throughput_pct and l2_hit_rate_pct are some");
-	return fault(r, 0, e);
+	return counters_csv_fault(r, 0, e);
 }
 
 /* --- a row ------------------------------------------------------------------------------------------------- */
 
-static int number(const char *text, const char *what, double most, double *v, struct err *e)
+static int counters_csv_number(const char *text, const char *what, double most, double *v, struct err *e)
 {
 	char *end;
 
@@ -210,7 +210,7 @@ static int launch_cell(struct reader *r, struct tracedb *db, size_t i, struct tr
 		return sizes(text, "block", l->block, e);
 	case REGISTERS:
 	case SMEM:
-		if (number(text, r->col[i].name, UINT32_MAX, &v, e) < 0)
+		if (counters_csv_number(text, r->col[i].name, UINT32_MAX, &v, e) < 0)
 			return -1;
 		if (r->col[i].of == SMEM)
 			l->smem_dynamic = (uint64_t)v;
@@ -223,7 +223,7 @@ static int launch_cell(struct reader *r, struct tracedb *db, size_t i, struct tr
 	case METRIC:
 		break;
 	}
-	if (number(text, r->col[i].name, EXACT, &v, e) < 0)
+	if (counters_csv_number(text, r->col[i].name, EXACT, &v, e) < 0)
 		return -1;
 	if (strcmp(r->col[i].name, "duration_us") == 0)
 		v *= 1e3;
@@ -247,7 +247,7 @@ static int put_metrics(struct reader *r, struct tracedb *db, struct err *e)
 	return 0;
 }
 
-static int read_row(struct reader *r, struct tracedb *db, struct err *e)
+static int counters_csv_read_row(struct reader *r, struct tracedb *db, struct err *e)
 {
 	struct trace_launch l = {
 		.kind = TRACE_KERNEL, .bytes = -1, .host_start_ns = -1, .host_dur_ns = -1, .start_ns = r->now_ns
@@ -256,16 +256,16 @@ static int read_row(struct reader *r, struct tracedb *db, struct err *e)
 
 	if (csv_count(r->csv) > r->width) {
 		err_set(e, ERR_IO, "a row of %zu cells under a header of %zu", csv_count(r->csv), r->width);
-		return fault(r, r->width, e);
+		return counters_csv_fault(r, r->width, e);
 	}
 	for (size_t i = 0; i < csv_count(r->csv); i++) {
 		if (*csv_field(r->csv, i) && launch_cell(r, db, i, &l, e) < 0)
-			return fault(r, i, e);
+			return counters_csv_fault(r, i, e);
 		timed = timed || l.dur_ns > 0;
 	}
 	if (!l.name) {
 		err_set(e, ERR_IO, "a kernel without a name");
-		return fault(r, 0, e);
+		return counters_csv_fault(r, 0, e);
 	}
 	r->rows++;
 	r->now_ns += l.dur_ns;
@@ -276,7 +276,8 @@ static int read_row(struct reader *r, struct tracedb *db, struct err *e)
 	return put_metrics(r, db, e);
 }
 
-static int read_table(struct tracedb *db, struct input *in, input_progress *progress, void *arg, struct err *e)
+static int counters_csv_read_table(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
+                                   struct err *e)
 {
 	struct reader *r = calloc(1, sizeof *r);
 	int rc = -1;
@@ -284,8 +285,8 @@ static int read_table(struct tracedb *db, struct input *in, input_progress *prog
 	if (!r)
 		return err_nomem(e, "for the table of counters");
 	r->file = input_name(in);
-	if ((r->csv = csv_new(in, e)) && read_header(r, e) == 0) {
-		while ((rc = next_row(r, e)) == 1 && (rc = read_row(r, db, e)) == 0)
+	if ((r->csv = csv_new(in, e)) && counters_csv_read_header(r, e) == 0) {
+		while ((rc = next_row(r, e)) == 1 && (rc = counters_csv_read_row(r, db, e)) == 0)
 			if (progress && r->rows % 1024 == 0)
 				progress(arg, input_done(in), input_size(in));
 		if (rc == 0 && r->rows == 0)
@@ -307,7 +308,7 @@ int counters_csv_import(struct tracedb *db, struct input *in, input_progress *pr
 		return -1;
 	if (rc == 1)
 		return 1;
-	if (read_table(db, in, progress, arg, e) == 0 && tracedb_finish(db, &src, st, e) == 0)
+	if (counters_csv_read_table(db, in, progress, arg, e) == 0 && tracedb_finish(db, &src, st, e) == 0)
 		return 0;
 	tracedb_abort(db);
 	return -1;

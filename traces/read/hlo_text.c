@@ -18,7 +18,7 @@ static const char *blanks(const char *p)
 }
 
 /* Behind the bracket that closes the one at p; the text's end where none does. */
-static const char *behind(const char *p)
+static const char *hlo_text_behind(const char *p)
 {
 	int depth = 0;
 
@@ -56,7 +56,7 @@ static const char *read_tensor(const char *p, struct shaped_tensor *t)
 	if (*p != ']')
 		return NULL;
 	p++;
-	return *p == '{' ? behind(p) : p;
+	return *p == '{' ? hlo_text_behind(p) : p;
 }
 
 /* A tuple's first tensor stands for it. */
@@ -66,7 +66,7 @@ static const char *read_result(const char *p, struct shaped_tensor *t)
 		return read_tensor(p, t);
 	if (!read_tensor(p + 1, t))
 		*t = (struct shaped_tensor){ 0 };
-	return behind(p);
+	return hlo_text_behind(p);
 }
 
 static void read_operands(const char *p, const char *end, struct shaped *s)
@@ -79,7 +79,7 @@ static void read_operands(const char *p, const char *end, struct shaped *s)
 			p = blanks(next);
 		for (; p < end && *p != ','; p++) /* its name */
 			if (*p == '(' || *p == '{' || *p == '[')
-				p = behind(p) - 1;
+				p = hlo_text_behind(p) - 1;
 	}
 }
 
@@ -98,7 +98,7 @@ static const char *read_instruction(const char *text, struct hlo_op *o)
 		return NULL;
 	memcpy(o->opcode, p, n);
 	o->opcode[n] = '\0';
-	close = behind(open);
+	close = hlo_text_behind(open);
 	read_operands(open + 1, close > open + 1 ? close - 1 : close, &o->s);
 	return close;
 }
@@ -202,8 +202,8 @@ static bool spans(const struct shaped_tensor *t, uint64_t k)
 }
 
 /* Two operands and a result of m x k, k x n and m x n, each `batch` times: |a| |b| / |c| is batch k^2. */
-static bool fits(const struct shaped_tensor *a, const struct shaped_tensor *b, const struct shaped_tensor *c,
-                 uint64_t batch, uint64_t *k)
+static bool hlo_text_fits(const struct shaped_tensor *a, const struct shaped_tensor *b, const struct shaped_tensor *c,
+                          uint64_t batch, uint64_t *k)
 {
 	const uint64_t left = shaped_values(a), right = shaped_values(b), out = shaped_values(c);
 	uint64_t rest;
@@ -241,7 +241,7 @@ static bool is_fused_product(const struct hlo_said *said, struct shaped *s)
 			continue;
 		for (uint32_t i = 0; i < s->n_in; i++)
 			for (uint32_t j = i + 1; j < s->n_in; j++) {
-				if (!fits(&s->in[i], &s->in[j], &s->out, b, &k) ||
+				if (!hlo_text_fits(&s->in[i], &s->in[j], &s->out, b, &k) ||
 				    !near_flops(said->flops, shaped_values(&s->out), k))
 					continue;
 				found++;
@@ -258,7 +258,7 @@ static bool is_fused_product(const struct hlo_said *said, struct shaped *s)
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct shaped_tensor *t)
+static uint64_t hlo_text_bytes_of(const struct shaped_tensor *t)
 {
 	const uint64_t n = shaped_values(t);
 
@@ -272,7 +272,7 @@ static bool is_map(const struct hlo_said *said, struct shaped *s)
 {
 	static const char *const of[] = { "elementwise", "elementwise", "elementwise:add", "elementwise:where" };
 	const uint64_t out = shaped_values(&s->out);
-	uint64_t all = bytes_of(&s->out), others = 0;
+	uint64_t all = hlo_text_bytes_of(&s->out), others = 0;
 	uint32_t same = 0;
 
 	if (!out)
@@ -280,14 +280,15 @@ static bool is_map(const struct hlo_said *said, struct shaped *s)
 	for (uint32_t i = 0; i < s->n_in; i++) {
 		const uint64_t n = shaped_values(&s->in[i]);
 
-		all += bytes_of(&s->in[i]);
+		all += hlo_text_bytes_of(&s->in[i]);
 		if (n == out)
 			s->in[same++] = s->in[i];
 		else
 			others += n;
 	}
 	/* A slice of a stack of layers reads a part of what it is given: a copy, where that is all it touches. */
-	if (said->bytes && others > out / 4 && !same && said->bytes <= 2 * bytes_of(&s->out) + bytes_of(&s->out) / 4) {
+	if (said->bytes && others > out / 4 && !same &&
+	    said->bytes <= 2 * hlo_text_bytes_of(&s->out) + hlo_text_bytes_of(&s->out) / 4) {
 		s->op = "copy";
 		s->of = SHAPED_RESULT;
 		s->size[LISTED_ELEMENTS] = out;

@@ -121,7 +121,7 @@ static bool is_marked(const void *p, size_t n) /* by a byte order mark */
 	return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0;
 }
 
-static int read_all(struct input *in, struct feed *f, input_progress *progress, void *arg, struct err *e)
+static int kineto_read_all(struct input *in, struct feed *f, input_progress *progress, void *arg, struct err *e)
 {
 	unsigned char *buf = malloc(INPUT_CHUNK);
 	uint64_t done = 0;
@@ -192,7 +192,7 @@ int kineto_import(struct tracedb *db, struct input *in, input_progress *progress
 	f->line = 1;
 	f->p.db = db;
 	f->p.e = e;
-	if (read_all(in, f, progress, arg, e) < 0)
+	if (kineto_read_all(in, f, progress, arg, e) < 0)
 		goto out;
 	src.base_ns = f->p.base_ns + f->p.unix_ns;
 	tracedb_stats(db, &got);

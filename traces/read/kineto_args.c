@@ -50,7 +50,7 @@ static void add_shape(struct kargs *k)
 }
 
 /* One element at the current depth begins: count positions and list members. */
-static void step(struct kargs *k)
+static void kineto_args_step(struct kargs *k)
 {
 	if (k->depth == 1)
 		k->pos++, k->list = -1;
@@ -64,7 +64,7 @@ void kargs_open(struct kargs *k)
 	bool first;
 
 	if (k->depth > 0 && !(IS_SHAPE(k->col) && k->depth >= 3))
-		step(k);
+		kineto_args_step(k);
 	k->depth++;
 	if (!IS_SHAPE(k->col))
 		return;
@@ -97,7 +97,7 @@ void kargs_number(struct kargs *k, const char *text, size_t n)
 		return;
 	}
 	if (k->depth < 2) {
-		step(k);
+		kineto_args_step(k);
 		return;
 	}
 	if (!(s = current(k)))
@@ -117,10 +117,10 @@ void kargs_string(struct kargs *k, const char *text, size_t n)
 		if (k->depth >= 2 && (s = current(k)))
 			s->bad = true;
 		else if (k->depth == 1)
-			step(k);
+			kineto_args_step(k);
 		return;
 	}
-	step(k);
+	kineto_args_step(k);
 	k->n_seen[k->col]++;
 	if (k->depth > 2 || k->n[k->col] == KARGS_CELLS)
 		return;
@@ -147,7 +147,7 @@ void kargs_other(struct kargs *k)
 	if (!IS_SHAPE(k->col))
 		kargs_string(k, "", 0);
 	else if (k->depth == 1)
-		step(k);
+		kineto_args_step(k);
 	else if ((s = current(k)))
 		s->bad = true;
 }
@@ -184,7 +184,7 @@ static bool is_dtype(const char *type)
 	return *type != '\0' && !(*type >= 'A' && *type <= 'Z') && !str_prefix(type, "nullptr");
 }
 
-static void build(const struct kargs *k, int32_t pos, const struct kargs_shape *s, struct trace_arg *out)
+static void kineto_args_build(const struct kargs *k, int32_t pos, const struct kargs_shape *s, struct trace_arg *out)
 {
 	const struct kargs_shape *strides;
 
@@ -225,10 +225,10 @@ uint32_t kargs_build(struct kargs *k, struct trace_arg *out, uint32_t *dropped)
 			if (type && type->pos == s->pos && (d + 1 == k->n[KARGS_DIMS] || dims[d + 1].pos != s->pos))
 				while (w < k->n[KARGS_TYPES] && k->words[0][w].pos == s->pos)
 					w++;
-			build(k, s->pos, s, &out[n++]);
+			kineto_args_build(k, s->pos, s, &out[n++]);
 			d++;
 		} else {
-			build(k, type->pos, NULL, &out[n++]); /* a type without a shape */
+			kineto_args_build(k, type->pos, NULL, &out[n++]); /* a type without a shape */
 			w++;
 		}
 	}

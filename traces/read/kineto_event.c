@@ -148,7 +148,7 @@ static const char *cat_word(enum kineto_cat cat)
 	}
 }
 
-static int check(struct kineto_parser *p)
+static int kineto_event_check(struct kineto_parser *p)
 {
 	const struct kineto_event *ev = &p->ev;
 	const char *lacks = !ev->has_name ? "name" : !ev->has_ts ? "ts" : !ev->has_dur ? "dur" : NULL;
@@ -229,7 +229,7 @@ static int put_op(struct kineto_parser *p)
 	return tracedb_put_op(p->db, &o, ev->external, p->e);
 }
 
-static int put(struct kineto_parser *p)
+static int kineto_event_put(struct kineto_parser *p)
 {
 	const struct kineto_event *ev = &p->ev;
 	const struct trace_range r = { str_c(&p->name), ev->ts_ns - p->base_ns, ev->dur_ns, ev->tid, 0 };
@@ -273,12 +273,12 @@ static int event_end(struct kineto_parser *p)
 		p->n_profiler++;
 	if (ev->skip || !ev->is_complete || ev->cat == KINETO_OTHER || ev->cat == KINETO_PROFILER_RANGE)
 		return 0;
-	if (check(p) < 0)
+	if (kineto_event_check(p) < 0)
 		return -1;
 	if (!p->has_base)
 		p->base_ns = ev->ts_ns;
 	p->has_base = true;
-	return put(p);
+	return kineto_event_put(p);
 }
 
 /* --- values ---------------------------------------------------------------------------------------------------- */

@@ -114,20 +114,20 @@ static bool is_header(void *arg, const char *line, size_t n)
 	return false;
 }
 
-static int fault(const struct reader *r, struct err *e)
+static int ncu_csv_fault(const struct reader *r, struct err *e)
 {
 	const uint64_t line = csv_line(r->csv);
 
 	return err_at(e, r->file, line > INT_MAX ? INT_MAX : (int)line, 0);
 }
 
-static const char *cell(const struct reader *r, enum column k)
+static const char *ncu_csv_cell(const struct reader *r, enum column k)
 {
 	return r->at[k] < 0 ? "" : csv_field(r->csv, (size_t)r->at[k]);
 }
 
 /* To the row below the header: 1 long, 2 wide, -1 error. */
-static int read_header(struct reader *r, struct err *e)
+static int ncu_csv_read_header(struct reader *r, struct err *e)
 {
 	int rc = csv_skip_to(r->csv, is_header, r, e);
 
@@ -148,13 +148,13 @@ static int read_header(struct reader *r, struct err *e)
 	}
 	if (r->at[ID] < 0 || r->at[KERNEL] < 0) {
 		err_set(e, ERR_IO, "the header has no column '%s'", spelt[r->at[ID] < 0 ? ID : KERNEL]);
-		return fault(r, e);
+		return ncu_csv_fault(r, e);
 	}
 	if (r->at[METRIC] < 0)
 		return 2;
 	if (r->at[VALUE] < 0 || r->at[UNIT] < 0) {
 		err_set(e, ERR_IO, "the header has no column '%s'", spelt[r->at[VALUE] < 0 ? VALUE : UNIT]);
-		return fault(r, e);
+		return ncu_csv_fault(r, e);
 	}
 	return 1;
 }
@@ -189,10 +189,10 @@ static int64_t small(const char *text)
 
 static int put_device(struct reader *r, struct err *e)
 {
-	const int64_t id = small(cell(r, DEVICE));
+	const int64_t id = small(ncu_csv_cell(r, DEVICE));
 	struct trace_device d = { .id = id };
 	char name[64], clean[MEASURE_MAX];
-	const char *point = strchr(cell(r, CC), '.');
+	const char *point = strchr(ncu_csv_cell(r, CC), '.');
 
 	for (int i = 0; i < r->n_devices; i++)
 		if (r->devices[i] == id)
@@ -200,9 +200,10 @@ static int put_device(struct reader *r, struct err *e)
 	if (r->n_devices == sizeof r->devices / sizeof *r->devices)
 		return 0;
 	r->devices[r->n_devices++] = id;
-	snprintf(name, sizeof name, "GPU of compute capability %.16s", *cell(r, CC) ? cell(r, CC) : "unknown");
+	snprintf(name, sizeof name, "GPU of compute capability %.16s",
+	         *ncu_csv_cell(r, CC) ? ncu_csv_cell(r, CC) : "unknown");
 	d.name = r->device_name >= 0 ? csv_field(r->csv, (size_t)r->device_name) : name;
-	d.sm_major = (int32_t)(small(cell(r, CC)) % 1000);
+	d.sm_major = (int32_t)(small(ncu_csv_cell(r, CC)) % 1000);
 	d.sm_minor = point ? (int32_t)(small(point + 1) % 1000) : 0;
 	if (r->device_sms >= 0 && measure_clean(csv_field(r->csv, (size_t)r->device_sms), r->mark, clean))
 		d.sms = (int32_t)(small(clean) % 1000000);
@@ -218,18 +219,18 @@ static int begin_kernel(struct reader *r, struct err *e)
 	memset(r->has, 0, sizeof r->has);
 	str_clear(&r->text);
 	str_clear(&r->name);
-	str_add(&r->name, *cell(r, KERNEL) ? cell(r, KERNEL) : "(unnamed)");
+	str_add(&r->name, *ncu_csv_cell(r, KERNEL) ? ncu_csv_cell(r, KERNEL) : "(unnamed)");
 	if (r->name.failed)
 		return err_nomem(e, NULL);
 	r->l = (struct trace_launch){ .kind = TRACE_KERNEL,
-		                      .context = small(cell(r, CONTEXT)),
-		                      .stream = small(cell(r, STREAM)),
-		                      .device = small(cell(r, DEVICE)),
+		                      .context = small(ncu_csv_cell(r, CONTEXT)),
+		                      .stream = small(ncu_csv_cell(r, STREAM)),
+		                      .device = small(ncu_csv_cell(r, DEVICE)),
 		                      .bytes = -1 };
-	if (!triple(cell(r, GRID), r->l.grid) || !triple(cell(r, BLOCK), r->l.block)) {
-		err_set(e, ERR_IO, "grid '%.60s' or block '%.60s' is not of the form '(1, 1, 1)'", cell(r, GRID),
-		        cell(r, BLOCK));
-		return fault(r, e);
+	if (!triple(ncu_csv_cell(r, GRID), r->l.grid) || !triple(ncu_csv_cell(r, BLOCK), r->l.block)) {
+		err_set(e, ERR_IO, "grid '%.60s' or block '%.60s' is not of the form '(1, 1, 1)'",
+		        ncu_csv_cell(r, GRID), ncu_csv_cell(r, BLOCK));
+		return ncu_csv_fault(r, e);
 	}
 	return put_device(r, e);
 }
@@ -272,7 +273,7 @@ static int take_fact(struct reader *r, int fact, const char *text, int exp, stru
 	if (rc < 0 || v < 0 || v > most) {
 		err_set(e, ERR_IO, "'%.60s' is %s for '%s'", text, rc == -1 ? "no number" : "out of range",
 		        facts[fact].raw);
-		return fault(r, e);
+		return ncu_csv_fault(r, e);
 	}
 	if (r->has[fact])
 		return 0;
@@ -308,7 +309,7 @@ static int add_metric(struct reader *r, const char *section, const char *name, c
 		return 0;
 	if (r->n_metrics == METRICS_MAX) {
 		err_set(e, ERR_IO, "a kernel has more than %d metrics", METRICS_MAX);
-		return fault(r, e);
+		return ncu_csv_fault(r, e);
 	}
 	if (r->n_metrics == r->cap_metrics) {
 		size_t cap = r->cap_metrics ? 2 * r->cap_metrics : 256;
@@ -332,10 +333,10 @@ static int add_metric(struct reader *r, const char *section, const char *name, c
 
 static bool same_kernel(const struct reader *r)
 {
-	const size_t n = strlen(cell(r, ID));
+	const size_t n = strlen(ncu_csv_cell(r, ID));
 
-	return r->open && strncmp(str_c(&r->key), cell(r, ID), n) == 0 && str_c(&r->key)[n] == '\n' &&
-	       strcmp(str_c(&r->key) + n + 1, cell(r, PROCESS)) == 0;
+	return r->open && strncmp(str_c(&r->key), ncu_csv_cell(r, ID), n) == 0 && str_c(&r->key)[n] == '\n' &&
+	       strcmp(str_c(&r->key) + n + 1, ncu_csv_cell(r, PROCESS)) == 0;
 }
 
 static int fact_of(const char *name, bool shown)
@@ -355,12 +356,12 @@ static int check_width(struct reader *r, size_t least, size_t most, struct err *
 	if (n >= least && (n <= most || (n == most + 1 && !*csv_field(r->csv, most))))
 		return 0;
 	err_set(e, ERR_IO, "a row of %zu fields under a header of %zu", n, r->width);
-	return fault(r, e);
+	return ncu_csv_fault(r, e);
 }
 
 static int long_row(struct reader *r, struct err *e)
 {
-	const char *name = cell(r, METRIC), *section = cell(r, SECTION);
+	const char *name = ncu_csv_cell(r, METRIC), *section = ncu_csv_cell(r, SECTION);
 	const bool raw = strstr(name, "__") != NULL;
 	const int fact = fact_of(name, !raw);
 	char unit[UNIT_MAX];
@@ -372,7 +373,7 @@ static int long_row(struct reader *r, struct err *e)
 		if (end_kernel(r, e) < 0)
 			return -1;
 		str_clear(&r->key);
-		str_addf(&r->key, "%s\n%s", cell(r, ID), cell(r, PROCESS));
+		str_addf(&r->key, "%s\n%s", ncu_csv_cell(r, ID), ncu_csv_cell(r, PROCESS));
 		if (r->key.failed)
 			return err_nomem(e, NULL);
 		if (begin_kernel(r, e) < 0)
@@ -380,10 +381,10 @@ static int long_row(struct reader *r, struct err *e)
 	}
 	if (!*name) /* a rule's row */
 		return 0;
-	measure_unit(cell(r, UNIT), unit, sizeof unit, &exp);
-	if (fact >= 0 && take_fact(r, fact, cell(r, VALUE), exp, e) < 0)
+	measure_unit(ncu_csv_cell(r, UNIT), unit, sizeof unit, &exp);
+	if (fact >= 0 && take_fact(r, fact, ncu_csv_cell(r, VALUE), exp, e) < 0)
 		return -1;
-	return add_metric(r, raw ? "" : section, name, unit, cell(r, VALUE), exp, e);
+	return add_metric(r, raw ? "" : section, name, unit, ncu_csv_cell(r, VALUE), exp, e);
 }
 
 /* --- the wide page --------------------------------------------------------------------------------------------- */
@@ -421,7 +422,7 @@ static int wide_row(struct reader *r, struct err *e)
 {
 	if (check_width(r, r->n_heads, r->n_heads, e) < 0)
 		return -1;
-	if (!*cell(r, ID)) { /* the row of units */
+	if (!*ncu_csv_cell(r, ID)) { /* the row of units */
 		for (size_t i = 0; i < r->n_heads; i++)
 			measure_unit(csv_field(r->csv, i), r->heads[i].unit, UNIT_MAX, &r->heads[i].exp);
 		return 0;
@@ -455,7 +456,7 @@ static int guess_mark(struct reader *r, bool wide, struct err *e)
 
 	for (int n = 0; n < GUESS_ROWS && m == MEASURE_UNKNOWN && (rc = csv_row(r->csv, e)) == 1; n++) {
 		if (!wide)
-			m = measure_guess(cell(r, VALUE));
+			m = measure_guess(ncu_csv_cell(r, VALUE));
 		for (size_t i = 0; wide && i < r->n_heads && m == MEASURE_UNKNOWN; i++)
 			if (r->heads[i].is_metric)
 				m = measure_guess(csv_field(r->csv, i));
@@ -470,15 +471,15 @@ static int begin_again(struct reader *r, struct err *e)
 	input_rewind(r->in);
 	if (!(r->csv = csv_new(r->in, e)))
 		return -1;
-	return read_header(r, e) < 0 ? -1 : 0;
+	return ncu_csv_read_header(r, e) < 0 ? -1 : 0;
 }
 
 static int read_file(struct reader *r, struct err *e)
 {
 	int shape, rc;
 
-	if (!(r->csv = csv_new(r->in, e)) || (shape = read_header(r, e)) < 0 || (shape == 2 && wide_header(r, e) < 0) ||
-	    guess_mark(r, shape == 2, e) < 0 || begin_again(r, e) < 0)
+	if (!(r->csv = csv_new(r->in, e)) || (shape = ncu_csv_read_header(r, e)) < 0 ||
+	    (shape == 2 && wide_header(r, e) < 0) || guess_mark(r, shape == 2, e) < 0 || begin_again(r, e) < 0)
 		return -1;
 	while ((rc = csv_row(r->csv, e)) == 1) {
 		/* The profiler's last words may stand below the table. */

@@ -166,7 +166,7 @@ static int put_set(struct nsys *n, const struct nsys_rows *r, struct err *e)
 
 typedef int put_fn(struct nsys *n, const struct nsys_rows *r, struct err *e);
 
-static int read_table(struct nsys *n, const struct nsys_query *q, put_fn *put, struct err *e)
+static int nsys_read_table(struct nsys *n, const struct nsys_query *q, put_fn *put, struct err *e)
 {
 	const int has = nsys_has_table(n, q->table, e);
 	struct nsys_rows r;
@@ -231,7 +231,7 @@ static int read_devices(struct nsys *n, struct err *e)
 	memcpy(mapped, cols, sizeof cols);
 	if (cuda)
 		mapped[D_ID] = (struct nsys_col){ "id", NSYS_CUDA_ID };
-	return read_table(n, &(struct nsys_query){ GPU, "a GPU", mapped, D_COLUMNS, NULL }, put_device, e);
+	return nsys_read_table(n, &(struct nsys_query){ GPU, "a GPU", mapped, D_COLUMNS, NULL }, put_device, e);
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------------- */
@@ -331,7 +331,8 @@ static int has_processes(struct nsys *n, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progress *progress, void *arg, struct err *e)
+static int nsys_read_all(struct nsys *n, struct input *in, int64_t *base, input_progress *progress, void *arg,
+                         struct err *e)
 {
 	static const struct nsys_query kernels = { KERNEL, "a kernel", kernel_cols, K_COLUMNS, NULL };
 	static const struct nsys_query copies = { MEMCPY, "a copy", copy_cols, C_COLUMNS, NULL };
@@ -343,8 +344,8 @@ static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progr
 		return -1;
 	if (progress && total)
 		progress(arg, total / 2, total);
-	if (read_table(n, &kernels, put_kernel, e) < 0 || read_table(n, &copies, put_copy, e) < 0 ||
-	    read_table(n, &sets, put_set, e) < 0)
+	if (nsys_read_table(n, &kernels, put_kernel, e) < 0 || nsys_read_table(n, &copies, put_copy, e) < 0 ||
+	    nsys_read_table(n, &sets, put_set, e) < 0)
 		return -1;
 	if (progress && total)
 		progress(arg, total, total);
@@ -363,7 +364,7 @@ int nsys_import(struct tracedb *db, struct input *in, input_progress *progress, 
 		return -1;
 	if (rc == 1)
 		return 1;
-	rc = read_all(&n, in, &src.base_ns, progress, arg, e);
+	rc = nsys_read_all(&n, in, &src.base_ns, progress, arg, e);
 	if (rc == 0)
 		rc = tracedb_finish(db, &src, st, e);
 	if (rc < 0)

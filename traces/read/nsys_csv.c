@@ -40,7 +40,7 @@ static bool starts(const char *line, size_t n, const char *word)
 	return n >= k && memcmp(line, word, k) == 0;
 }
 
-static bool has(const char *line, size_t n, const char *word)
+static bool nsys_csv_has(const char *line, size_t n, const char *word)
 {
 	const size_t k = strlen(word);
 
@@ -72,11 +72,13 @@ static bool is_ours(void *arg, const char *line, size_t n)
 	struct reader *r = arg;
 
 	if (nsys_csv_is_header(line, n)) {
-		if (has(line, n, "Instances") && has(line, n, "Total Time") && has(line, n, "Name"))
+		if (nsys_csv_has(line, n, "Instances") && nsys_csv_has(line, n, "Total Time") &&
+		    nsys_csv_has(line, n, "Name"))
 			return true;
 		if (!r->other[0])
 			memcpy(r->other, line, n < sizeof r->other - 1 ? n : sizeof r->other - 1);
-	} else if (!r->said[0] && (has(line, n, "SKIPPED") || has(line, n, "ERROR") || has(line, n, "Error"))) {
+	} else if (!r->said[0] && (nsys_csv_has(line, n, "SKIPPED") || nsys_csv_has(line, n, "ERROR") ||
+	                           nsys_csv_has(line, n, "Error"))) {
 		memcpy(r->said, line, n < sizeof r->said - 1 ? n : sizeof r->said - 1);
 	}
 	return false;
@@ -96,7 +98,7 @@ static int no_report(const struct reader *r, struct err *e)
 }
 
 /* Power of ten to nanoseconds of "Total Time (us)"; -1 for another unit. */
-static int unit_of(const char *paren)
+static int nsys_csv_unit_of(const char *paren)
 {
 	static const char *const units[] = { "(ns)", "(us)", "(ms)", "(s)" };
 
@@ -108,14 +110,14 @@ static int unit_of(const char *paren)
 	return -1;
 }
 
-static int fault(const struct reader *r, struct err *e)
+static int nsys_csv_fault(const struct reader *r, struct err *e)
 {
 	const uint64_t line = csv_line(r->csv);
 
 	return err_at(e, r->file, line > INT_MAX ? INT_MAX : (int)line, 0);
 }
 
-static int read_header(struct reader *r, struct err *e)
+static int nsys_csv_read_header(struct reader *r, struct err *e)
 {
 	for (int k = 0; k < N_COLUMNS; k++)
 		r->at[k] = -1;
@@ -130,10 +132,10 @@ static int read_header(struct reader *r, struct err *e)
 			for (int v = 0; v < 2 && r->at[k] < 0; v++)
 				if (strlen(spelt[k][v]) == n && memcmp(spelt[k][v], text, n) == 0) {
 					r->at[k] = (int)i;
-					r->exp[k] = unit_of(text + strcspn(text, "("));
+					r->exp[k] = nsys_csv_unit_of(text + strcspn(text, "("));
 					if (r->exp[k] < 0) {
 						err_set(e, ERR_IO, "unknown unit of time in column '%.80s'", text);
-						return fault(r, e);
+						return nsys_csv_fault(r, e);
 					}
 				}
 	}
@@ -145,7 +147,7 @@ static int read_header(struct reader *r, struct err *e)
 
 /* --- the rows -------------------------------------------------------------------------------------------------- */
 
-static int number(const struct reader *r, enum column k, int64_t *v, struct err *e)
+static int nsys_csv_number(const struct reader *r, enum column k, int64_t *v, struct err *e)
 {
 	const char *text = r->at[k] < 0 ? "" : csv_field(r->csv, (size_t)r->at[k]);
 	char clean[MEASURE_MAX];
@@ -158,7 +160,7 @@ static int number(const struct reader *r, enum column k, int64_t *v, struct err 
 	if (rc == 0 && *v >= 0 && *v < MOST)
 		return 0;
 	err_set(e, ERR_IO, "'%.80s' is %s for '%s'", text, rc == -1 ? "no number" : "out of range", spelt[k][0]);
-	return fault(r, e);
+	return nsys_csv_fault(r, e);
 }
 
 static int put_row(struct reader *r, struct tracedb *db, struct err *e)
@@ -167,19 +169,19 @@ static int put_row(struct reader *r, struct tracedb *db, struct err *e)
 
 	if (csv_count(r->csv) != r->width) {
 		err_set(e, ERR_IO, "a row of %zu fields under a header of %zu", csv_count(r->csv), r->width);
-		return fault(r, e);
+		return nsys_csv_fault(r, e);
 	}
-	if (number(r, TOTAL, &s.total_ns, e) < 0 || number(r, INSTANCES, &s.instances, e) < 0 ||
-	    number(r, MEDIAN, &s.median_ns, e) < 0 || number(r, LEAST, &s.min_ns, e) < 0 ||
-	    number(r, LONGEST, &s.max_ns, e) < 0 || number(r, DEVIATION, &s.deviation_ns, e) < 0)
+	if (nsys_csv_number(r, TOTAL, &s.total_ns, e) < 0 || nsys_csv_number(r, INSTANCES, &s.instances, e) < 0 ||
+	    nsys_csv_number(r, MEDIAN, &s.median_ns, e) < 0 || nsys_csv_number(r, LEAST, &s.min_ns, e) < 0 ||
+	    nsys_csv_number(r, LONGEST, &s.max_ns, e) < 0 || nsys_csv_number(r, DEVIATION, &s.deviation_ns, e) < 0)
 		return -1;
 	if (s.instances == 0) {
 		err_set(e, ERR_IO, "a kernel with no instances");
-		return fault(r, e);
+		return nsys_csv_fault(r, e);
 	}
 	if (s.instances > MOST - r->instances || s.total_ns > MOST - r->total) {
 		err_set(e, ERR_IO, "the sums of instances or times are out of range");
-		return fault(r, e);
+		return nsys_csv_fault(r, e);
 	}
 	r->instances += s.instances;
 	r->total += s.total_ns;
@@ -214,8 +216,10 @@ static int read_report(struct tracedb *db, struct input *in, input_progress *pro
 	if ((rc = csv_skip_to(r.csv, is_ours, &r, e)) == 0)
 		rc = no_report(&r, e);
 	if (rc > 0)
-		rc = csv_row(r.csv, e) < 0 || read_header(&r, e) < 0 || read_rows(&r, db, in, progress, arg, e) < 0 ? -1
-		                                                                                                    : 0;
+		rc = csv_row(r.csv, e) < 0 || nsys_csv_read_header(&r, e) < 0 ||
+		                     read_rows(&r, db, in, progress, arg, e) < 0
+		             ? -1
+		             : 0;
 	csv_free(r.csv);
 	return rc;
 }

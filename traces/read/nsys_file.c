@@ -22,7 +22,7 @@
 #define PROCESSES_MAX  (1u << 20)
 #define SPOOL_KEEP     (UINT64_C(1) << 30) /* of a disk is left to others; a sixteenth of a small one */
 
-static int fail(struct nsys *n, struct err *e)
+static int nsys_file_fail(struct nsys *n, struct err *e)
 {
 	const int code = sqlite3_errcode(n->h) & 0xff;
 
@@ -56,14 +56,14 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 	if (!n->h)
 		return err_nomem(e, NULL);
 	if (rc != SQLITE_OK)
-		return fail(n, e);
+		return nsys_file_fail(n, e);
 	inputs_add_path(path);
 	/* It may come from anywhere: its schema must not run functions of its choice, nor a value fill the memory. */
 	sqlite3_db_config(n->h, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
 	sqlite3_db_config(n->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
 	sqlite3_limit(n->h, SQLITE_LIMIT_LENGTH, 64 << 20);
 	if (sqlite3_exec(n->h, "pragma cache_size = -16384", NULL, NULL, NULL) != SQLITE_OK)
-		return fail(n, e);
+		return nsys_file_fail(n, e);
 	return 0;
 }
 
@@ -219,14 +219,14 @@ static sqlite3_stmt *prepare(struct nsys *n, const char *sql, struct err *e)
 	sqlite3_stmt *s = NULL;
 
 	if (sqlite3_prepare_v2(n->h, sql, -1, &s, NULL) != SQLITE_OK)
-		fail(n, e);
+		nsys_file_fail(n, e);
 	return s;
 }
 
-static int finish(struct nsys *n, sqlite3_stmt *s, int rc, struct err *e)
+static int nsys_file_finish(struct nsys *n, sqlite3_stmt *s, int rc, struct err *e)
 {
 	sqlite3_finalize(s);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? rc == SQLITE_ROW : fail(n, e);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? rc == SQLITE_ROW : nsys_file_fail(n, e);
 }
 
 int nsys_has_table(struct nsys *n, const char *table, struct err *e)
@@ -236,7 +236,7 @@ int nsys_has_table(struct nsys *n, const char *table, struct err *e)
 	if (!s)
 		return -1;
 	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-	return finish(n, s, sqlite3_step(s), e);
+	return nsys_file_finish(n, s, sqlite3_step(s), e);
 }
 
 int nsys_has_column(struct nsys *n, const char *table, const char *column, struct err *e)
@@ -247,7 +247,7 @@ int nsys_has_column(struct nsys *n, const char *table, const char *column, struc
 		return -1;
 	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 2, column, -1, SQLITE_STATIC);
-	return finish(n, s, sqlite3_step(s), e);
+	return nsys_file_finish(n, s, sqlite3_step(s), e);
 }
 
 int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct err *e)
@@ -262,7 +262,7 @@ int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct e
 		*v = sqlite3_column_int64(s, 0);
 		*got = true;
 	}
-	return finish(n, s, rc, e) < 0 ? -1 : 0;
+	return nsys_file_finish(n, s, rc, e) < 0 ? -1 : 0;
 }
 
 /* --- look-ups -------------------------------------------------------------------------------------------------- */
@@ -293,8 +293,8 @@ static int is_quick(struct nsys *n, const struct lookup *l, struct err *e)
 	sqlite3_bind_text(s, 3, l->value, -1, SQLITE_STATIC);
 	rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW && sqlite3_column_int(s, 0))
-		return finish(n, s, rc, e) < 0 ? -1 : 1;
-	return finish(n, s, rc, e) < 0 ? -1 : 0;
+		return nsys_file_finish(n, s, rc, e) < 0 ? -1 : 1;
+	return nsys_file_finish(n, s, rc, e) < 0 ? -1 : 0;
 }
 
 int nsys_index(struct nsys *n, struct err *e)
@@ -317,7 +317,7 @@ int nsys_index(struct nsys *n, struct err *e)
 		rc = sql.failed ? SQLITE_NOMEM : sqlite3_exec(n->h, str_c(&sql), NULL, NULL, NULL);
 		str_free(&sql);
 		if (rc != SQLITE_OK)
-			return rc == SQLITE_NOMEM ? err_set(e, ERR_NOMEM, "out of memory") : fail(n, e);
+			return rc == SQLITE_NOMEM ? err_set(e, ERR_NOMEM, "out of memory") : nsys_file_fail(n, e);
 	}
 	return 0;
 }
@@ -395,7 +395,7 @@ int nsys_next(struct nsys_rows *r, struct err *e)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	return rc == SQLITE_DONE ? 0 : fail(r->n, e);
+	return rc == SQLITE_DONE ? 0 : nsys_file_fail(r->n, e);
 }
 
 bool nsys_null(const struct nsys_rows *r, int i)

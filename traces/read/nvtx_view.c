@@ -46,7 +46,7 @@ enum nvtx_view_kind nvtx_view_kind(const char *op)
 }
 
 /* No less than MOST + 1 where it is more than MOST. */
-static int64_t times(int64_t a, int64_t b)
+static int64_t nvtx_view_times(int64_t a, int64_t b)
 {
 	int64_t n;
 
@@ -71,7 +71,7 @@ static void pack(struct trace_arg *x)
 		x->strides[d] = n;
 }
 
-static bool same(const struct nvtx_view *v, const struct trace_arg *x)
+static bool nvtx_view_same(const struct nvtx_view *v, const struct trace_arg *x)
 {
 	return v->ndims == x->ndims && memcmp(v->dims, x->dims, (size_t)x->ndims * sizeof *x->dims) == 0;
 }
@@ -146,13 +146,13 @@ static bool reshape(const struct nvtx_view *v, struct trace_arg *x)
 		const int64_t step = v->strides[d];
 		int64_t run = v->dims[d], done = 1;
 
-		while (d > 0 && (v->dims[d - 1] == 1 || v->strides[d - 1] == times(run, step)))
-			run = times(run, v->dims[--d]);
+		while (d > 0 && (v->dims[d - 1] == 1 || v->strides[d - 1] == nvtx_view_times(run, step)))
+			run = nvtx_view_times(run, v->dims[--d]);
 		if (run == 1)
 			continue;
 		while (to >= 0 && (done < run || x->dims[to] == 1)) { /* as PyTorch has it for dims of 1 */
-			x->strides[to] = times(done, step);
-			done = times(done, x->dims[to--]);
+			x->strides[to] = nvtx_view_times(done, step);
+			done = nvtx_view_times(done, x->dims[to--]);
 		}
 		if (done != run)
 			return false;
@@ -160,7 +160,7 @@ static bool reshape(const struct nvtx_view *v, struct trace_arg *x)
 	for (; to >= 0; to--) {
 		if (x->dims[to] != 1)
 			return false;
-		x->strides[to] = to + 1 < x->ndims ? times(x->strides[to + 1], x->dims[to + 1]) : 1;
+		x->strides[to] = to + 1 < x->ndims ? nvtx_view_times(x->strides[to + 1], x->dims[to + 1]) : 1;
 	}
 	return true;
 }
@@ -171,7 +171,7 @@ void nvtx_view_strides(const struct nvtx_view *v, struct trace_arg *x)
 
 	if (!sound(x))
 		return;
-	if (v && same(v, x) && v->kind != NVTX_PERMUTE)
+	if (v && nvtx_view_same(v, x) && v->kind != NVTX_PERMUTE)
 		ok = slice(v, x);
 	else if (v)
 		ok = (v->kind == NVTX_SLICE && slice(v, x)) || (v->kind == NVTX_SELECT && select_one(v, x)) ||

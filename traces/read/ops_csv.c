@@ -60,7 +60,7 @@ static int next_row(struct reader *r, struct err *e)
 }
 
 /* Of the row that was read last; field SIZE_MAX: the row as a whole. */
-static int fault(const struct reader *r, size_t field, struct err *e)
+static int ops_csv_fault(const struct reader *r, size_t field, struct err *e)
 {
 	const uint64_t line = csv_line(r->csv);
 
@@ -80,7 +80,7 @@ static int clean(const struct reader *r, size_t i, char out[CELL_MAX], struct er
 		n--;
 	if (n >= CELL_MAX) {
 		err_set(e, ERR_IO, "a cell of %zu bytes: the most is %d", n, CELL_MAX - 1);
-		return fault(r, i, e);
+		return ops_csv_fault(r, i, e);
 	}
 	memcpy(out, p, n);
 	out[n] = '\0';
@@ -107,7 +107,7 @@ static int column_named(const char *text, enum listed_column *out, struct err *e
 	               near ? near : "", near ? "'" : "");
 }
 
-static int read_header(struct reader *r, struct err *e)
+static int ops_csv_read_header(struct reader *r, struct err *e)
 {
 	char name[CELL_MAX];
 	const int rc = next_row(r, e);
@@ -120,17 +120,17 @@ static int read_header(struct reader *r, struct err *e)
 		               : err_set(e, ERR_IO, "'%s' is no table of ops: its header begins with 'op,'", r->file);
 	if (r->width > COLUMNS_MAX) {
 		err_set(e, ERR_IO, "%zu columns: a table of ops has %d kinds of them", r->width, LISTED_COUNT);
-		return fault(r, SIZE_MAX, e);
+		return ops_csv_fault(r, SIZE_MAX, e);
 	}
 	for (size_t i = 0; i < r->width; i++) {
 		if (clean(r, i, name, e) < 0)
 			return -1;
 		if (column_named(name, &r->of[i], e) < 0)
-			return fault(r, i, e);
+			return ops_csv_fault(r, i, e);
 		for (size_t k = 0; k < i; k++)
 			if (r->of[k] == r->of[i]) {
 				err_set(e, ERR_IO, "column '%s' is there twice", name);
-				return fault(r, i, e);
+				return ops_csv_fault(r, i, e);
 			}
 	}
 	return 0;
@@ -139,7 +139,7 @@ static int read_header(struct reader *r, struct err *e)
 /* --- the rows ----------------------------------------------------------------------------------------------------- */
 
 /* Where a column stands in this table; SIZE_MAX: it does not. */
-static size_t place_of(const struct reader *r, enum listed_column c)
+static size_t ops_csv_place_of(const struct reader *r, enum listed_column c)
 {
 	for (size_t i = 0; i < r->width; i++)
 		if (r->of[i] == c)
@@ -167,7 +167,7 @@ static int read_cells(struct reader *r, struct listed *x, int64_t *ns, struct er
 	*ns = 0;
 	if (n > r->width) {
 		err_set(e, ERR_IO, "a row of %zu cells under a header of %zu", n, r->width);
-		return fault(r, r->width, e);
+		return ops_csv_fault(r, r->width, e);
 	}
 	for (size_t i = 0; i < n; i++) {
 		char *cell = r->cells[i];
@@ -176,7 +176,7 @@ static int read_cells(struct reader *r, struct listed *x, int64_t *ns, struct er
 			return -1;
 		if (listed_cell(x, r->of[i], cell, e) < 0 ||
 		    (*cell && r->of[i] == LISTED_MEASURED_US && duration(r, cell, ns, e) < 0))
-			return fault(r, i, e);
+			return ops_csv_fault(r, i, e);
 	}
 	return 0;
 }
@@ -198,7 +198,7 @@ static int put_row(struct reader *r, struct tracedb *db, const struct listed *x,
 	return tracedb_put_op(db, &o, r->rows, e) < 0 ? -1 : tracedb_put_launch(db, &l, r->rows, e);
 }
 
-static int read_row(struct reader *r, struct tracedb *db, struct err *e)
+static int ops_csv_read_row(struct reader *r, struct tracedb *db, struct err *e)
 {
 	enum listed_column at;
 	struct listed x;
@@ -207,21 +207,21 @@ static int read_row(struct reader *r, struct tracedb *db, struct err *e)
 	if (read_cells(r, &x, &ns, e) < 0)
 		return -1;
 	if (listed_finish(&x, &at, e) < 0)
-		return fault(r, place_of(r, at), e);
+		return ops_csv_fault(r, ops_csv_place_of(r, at), e);
 	return put_row(r, db, &x, ns, e);
 }
 
-static int read_table(struct tracedb *db, struct input *in, input_progress *progress, void *arg, struct err *e)
+static int ops_csv_read_table(struct tracedb *db, struct input *in, input_progress *progress, void *arg, struct err *e)
 {
 	struct reader r = { .file = input_name(in) };
 	int rc = -1;
 
 	if (!(r.csv = csv_new(in, e)))
 		return -1;
-	if (read_header(&r, e) < 0)
+	if (ops_csv_read_header(&r, e) < 0)
 		goto out;
 	while ((rc = next_row(&r, e)) == 1) {
-		if ((rc = read_row(&r, db, e)) < 0)
+		if ((rc = ops_csv_read_row(&r, db, e)) < 0)
 			goto out;
 		if (progress && r.rows % 1024 == 0)
 			progress(arg, input_done(in), input_size(in));
@@ -244,7 +244,7 @@ int ops_csv_import(struct tracedb *db, struct input *in, input_progress *progres
 		return -1;
 	if (rc == 1)
 		return 1;
-	if (read_table(db, in, progress, arg, e) == 0 && tracedb_finish(db, &src, st, e) == 0)
+	if (ops_csv_read_table(db, in, progress, arg, e) == 0 && tracedb_finish(db, &src, st, e) == 0)
 		return 0;
 	tracedb_abort(db);
 	return -1;

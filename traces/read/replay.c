@@ -58,14 +58,15 @@ static void dims_text(const struct trace_op *o, struct str *out)
 	}
 }
 
-static bool holds(const regex_t *re, const char *text)
+static bool replay_holds(const regex_t *re, const char *text)
 {
 	return !re || regexec(re, text, 0, NULL, 0) == 0;
 }
 
 static bool matches(const struct replay_match *m, const struct trace_launch *l, const char *dims)
 {
-	return holds(m->kernel, l->name) && holds(m->op, l->op ? l->op->name : "") && holds(m->dims, dims);
+	return replay_holds(m->kernel, l->name) && replay_holds(m->op, l->op ? l->op->name : "") &&
+	       replay_holds(m->dims, dims);
 }
 
 static struct out *more(struct job *j, struct err *e)
@@ -185,7 +186,7 @@ static int check_row(const struct job *j, size_t row, int64_t got, struct err *e
 	const struct trace_stat *s = &j->table.stats[row - 1];
 	const int64_t steps = (int64_t)j->r.steps, whole = s->instances / steps;
 
-	if (!holds(x->is, s->name))
+	if (!replay_holds(x->is, s->name))
 		return yaml_err(j->r.y, x->at, e, "row %zu of '%s' is another kernel: '%.120s'", row, j->r.table,
 		                s->name);
 	if (!x->launches && s->instances % steps)
@@ -203,7 +204,7 @@ static int check_row(const struct job *j, size_t row, int64_t got, struct err *e
 }
 
 /* What each launch of a row takes at one factor; the sum. */
-static double share(struct job *j, size_t row, const struct trace_stat *s, double factor)
+static double replay_share(struct job *j, size_t row, const struct trace_stat *s, double factor)
 {
 	double sum = 0;
 
@@ -239,12 +240,12 @@ static void time_row(struct job *j, size_t row, int64_t total, int64_t n)
 	for (int i = 0; i < 128; i++) {
 		const double mid = (lo + hi) / 2;
 
-		if (share(j, row, s, mid) > (double)total)
+		if (replay_share(j, row, s, mid) > (double)total)
 			hi = mid;
 		else
 			lo = mid;
 	}
-	left = total - (int64_t)share(j, row, s, lo);
+	left = total - (int64_t)replay_share(j, row, s, lo);
 	/* What rounding leaves goes to those with room, a nanosecond each; where the row's bounds leave no room, to
 	 * all. */
 	for (bool room = left <= n; left > 0; room = false)
@@ -492,8 +493,8 @@ static int import_table(struct tracedb *db, const char *path, struct err *e)
 }
 
 /* What `import` gives, and the profile of a database of its own. */
-static int load(struct job *j, replay_order_fn *import, const char *path, const char *range, struct trace *out,
-                struct err *e)
+static int replay_load(struct job *j, replay_order_fn *import, const char *path, const char *range, struct trace *out,
+                       struct err *e)
 {
 	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, e);
 	int rc = db ? import(db, path, e) : -1;
@@ -507,7 +508,7 @@ static int load(struct job *j, replay_order_fn *import, const char *path, const 
 /* A replay of a replay could be one of itself. */
 static int load_order(struct job *j, replay_order_fn *order, struct err *e)
 {
-	const int rc = load(j, order, j->r.order, j->r.range, &j->order, e);
+	const int rc = replay_load(j, order, j->r.order, j->r.range, &j->order, e);
 
 	return rc != REPLAY_NO_PROFILE
 	               ? rc
@@ -534,14 +535,14 @@ static int digest(const struct job *j, int64_t context, char out[INPUT_DIGEST], 
 	return 0;
 }
 
-static int make(struct job *j, struct tracedb *db, int64_t context, replay_order_fn *order,
-                struct trace_import_stats *st, struct err *e)
+static int replay_make(struct job *j, struct tracedb *db, int64_t context, replay_order_fn *order,
+                       struct trace_import_stats *st, struct err *e)
 {
 	char hash[INPUT_DIGEST], what[64];
 	struct trace_import src = { j->path, "replay", hash, 0, -1, true, NULL };
 	int rc;
 
-	if (replay_read(&j->r, j->path, e) < 0 || load(j, import_table, j->r.table, NULL, &j->table, e) < 0 ||
+	if (replay_read(&j->r, j->path, e) < 0 || replay_load(j, import_table, j->r.table, NULL, &j->table, e) < 0 ||
 	    load_order(j, order, e) < 0)
 		return -1;
 	if (context && !j->r.context)
@@ -590,7 +591,7 @@ int replay_import(struct tracedb *db, const char *path, int64_t context, replay_
 	if (!j)
 		return err_nomem(e, "for the replay");
 	j->path = path;
-	if ((rc = make(j, db, context, order, st ? st : &own, e)) < 0 && e->kind == ERR_CONFIG)
+	if ((rc = replay_make(j, db, context, order, st ? st : &own, e)) < 0 && e->kind == ERR_CONFIG)
 		e->kind = ERR_IO; /* to a user it is a profile */
 	replay_free(&j->r);
 	str_free(&j->text);

@@ -13,7 +13,8 @@
 
 #define MOST_ROWS 4096
 
-static const struct ynode *need(const struct replay *r, const struct ynode *map, const char *key, struct err *e)
+static const struct ynode *replay_file_need(const struct replay *r, const struct ynode *map, const char *key,
+                                            struct err *e)
 {
 	const struct ynode *n = map->kind == YNODE_MAP ? ynode_get(map, key) : NULL;
 
@@ -22,23 +23,23 @@ static const struct ynode *need(const struct replay *r, const struct ynode *map,
 	return n;
 }
 
-static const char *text(const struct replay *r, const struct ynode *map, const char *key, struct err *e)
+static const char *replay_file_text(const struct replay *r, const struct ynode *map, const char *key, struct err *e)
 {
-	const struct ynode *n = need(r, map, key, e);
+	const struct ynode *n = replay_file_need(r, map, key, e);
 	const char *s;
 
 	return n && yaml_str(r->y, n, &s, e) == 0 ? s : NULL;
 }
 
-static int number(const struct replay *r, const struct ynode *map, const char *key, uint64_t max, uint64_t *v,
-                  struct err *e)
+static int replay_file_number(const struct replay *r, const struct ynode *map, const char *key, uint64_t max,
+                              uint64_t *v, struct err *e)
 {
-	const struct ynode *n = need(r, map, key, e);
+	const struct ynode *n = replay_file_need(r, map, key, e);
 
 	return n ? yaml_u64(r->y, n, 1, max, v, e) : -1;
 }
 
-static void *room(struct replay *r, size_t n, size_t each, struct err *e)
+static void *replay_file_room(struct replay *r, size_t n, size_t each, struct err *e)
 {
 	void *p = arena_array(r->a, n ? n : 1, each);
 
@@ -143,11 +144,11 @@ static int op(struct replay *r, const struct ynode *map, struct replay_op *o, st
 	struct trace_arg *v;
 	const char *name;
 
-	if (!(name = text(r, map, "op", e)) || !(list = need(r, map, "args", e)))
+	if (!(name = replay_file_text(r, map, "op", e)) || !(list = replay_file_need(r, map, "args", e)))
 		return -1;
 	if (list->kind != YNODE_SEQ)
 		return yaml_err(r->y, list, e, "'args' is a list");
-	if (!(v = room(r, TRACE_MAX_ARGS, sizeof *v, e)))
+	if (!(v = replay_file_room(r, TRACE_MAX_ARGS, sizeof *v, e)))
 		return -1;
 	o->name = name;
 	o->args = v;
@@ -190,7 +191,7 @@ static int row_number(struct replay *r, const struct ynode *map, size_t *row, st
 {
 	uint64_t v;
 
-	if (number(r, map, "row", MOST_ROWS, &v, e) < 0)
+	if (replay_file_number(r, map, "row", MOST_ROWS, &v, e) < 0)
 		return -1;
 	*row = (size_t)v;
 	return 0;
@@ -212,7 +213,7 @@ static int add_from(struct replay *r, const struct ynode *n, size_t row, struct 
 	return !as ? 0 : yaml_only_keys(r->y, as, op_keys, 2, e) < 0 ? -1 : op(r, as, &f->as, e);
 }
 
-static int read_row(struct replay *r, const struct ynode *n, struct err *e)
+static int replay_file_read_row(struct replay *r, const struct ynode *n, struct err *e)
 {
 	static const char *const keys[] = { "row", "is", "from", "launches", "by", "why" };
 	const struct ynode *from, *launches;
@@ -222,19 +223,20 @@ static int read_row(struct replay *r, const struct ynode *n, struct err *e)
 	bool bad = false;
 	size_t row;
 
-	if (yaml_only_keys(r->y, n, keys, 6, e) < 0 || row_number(r, n, &row, e) < 0 || !text(r, n, "why", e))
+	if (yaml_only_keys(r->y, n, keys, 6, e) < 0 || row_number(r, n, &row, e) < 0 ||
+	    !replay_file_text(r, n, "why", e))
 		return -1;
 	x = &r->rows[row];
 	if (x->at)
 		return yaml_err(r->y, n, e, "row %zu has an entry at line %d already", row, x->at->line);
 	x->at = n;
-	if (!need(r, n, "is", e) || expression(r, n, "is", &x->is, e) < 0)
+	if (!replay_file_need(r, n, "is", e) || expression(r, n, "is", &x->is, e) < 0)
 		return -1;
 	if ((launches = ynode_get(n, "launches")) && yaml_u64(r->y, launches, 1, 1000000, &v, e) < 0)
 		return -1;
 	x->launches = (int64_t)v;
 	if (ynode_get(n, "by")) {
-		if (!(by = text(r, n, "by", e)))
+		if (!(by = replay_file_text(r, n, "by", e)))
 			return -1;
 		if (strcmp(by, "elements") != 0)
 			return yaml_err(r->y, ynode_get(n, "by"), e,
@@ -258,7 +260,7 @@ static int read_added(struct replay *r, const struct ynode *n, struct err *e)
 	bool bad = false;
 
 	*x = (struct replay_added){ .every = 1, .at = n };
-	if (yaml_only_keys(r->y, n, keys, 5, e) < 0 || !text(r, n, "why", e))
+	if (yaml_only_keys(r->y, n, keys, 5, e) < 0 || !replay_file_text(r, n, "why", e))
 		return -1;
 	x->before = (at = ynode_get(n, "before")) != NULL;
 	if (x->before == (ynode_get(n, "after") != NULL))
@@ -270,7 +272,7 @@ static int read_added(struct replay *r, const struct ynode *n, struct err *e)
 	if ((every = ynode_get(n, "every")) && yaml_u64(r->y, every, 1, 1000000, &x->every, e) < 0)
 		return -1;
 	list = list_of(r, n, "kernels", &bad, e);
-	if (bad || !(x->v = room(r, list->n, sizeof *x->v, e)))
+	if (bad || !(x->v = replay_file_room(r, list->n, sizeof *x->v, e)))
 		return -1;
 	for (; x->n < list->n; x->n++)
 		if (yaml_only_keys(r->y, list->vals[x->n], new_keys, 3, e) < 0 ||
@@ -293,14 +295,16 @@ static int read_lists(struct replay *r, const struct ynode *root, struct err *e)
 		n += from && from->kind == YNODE_SEQ ? from->n : 0;
 	}
 	r->n_rows = MOST_ROWS + 1;
-	if (bad || !(r->rows = room(r, r->n_rows, sizeof *r->rows, e)) || !(r->from = room(r, n, sizeof *r->from, e)) ||
-	    !(r->added = room(r, added->n, sizeof *r->added, e)))
+	if (bad || !(r->rows = replay_file_room(r, r->n_rows, sizeof *r->rows, e)) ||
+	    !(r->from = replay_file_room(r, n, sizeof *r->from, e)) ||
+	    !(r->added = replay_file_room(r, added->n, sizeof *r->added, e)))
 		return -1;
 	for (size_t i = 0; i < rows->n; i++)
-		if (read_row(r, rows->vals[i], e) < 0)
+		if (replay_file_read_row(r, rows->vals[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < dropped->n; i++)
-		if (!text(r, dropped->vals[i], "why", e) || add_from(r, dropped->vals[i], REPLAY_DROPPED, e) < 0)
+		if (!replay_file_text(r, dropped->vals[i], "why", e) ||
+		    add_from(r, dropped->vals[i], REPLAY_DROPPED, e) < 0)
 			return -1;
 	for (size_t i = 0; i < added->n; i++)
 		if (read_added(r, added->vals[i], e) < 0)
@@ -312,7 +316,7 @@ static int read_lists(struct replay *r, const struct ynode *root, struct err *e)
 
 static int file_of(struct replay *r, const struct ynode *map, char out[1024], struct err *e)
 {
-	const char *name = text(r, map, "file", e);
+	const char *name = replay_file_text(r, map, "file", e);
 
 	if (!name)
 		return -1;
@@ -329,8 +333,9 @@ static int read_device(struct replay *r, const struct ynode *map, struct err *e)
 	uint64_t sms;
 	char *end;
 
-	if (yaml_only_keys(r->y, map, keys, 3, e) < 0 || !(r->device.name = text(r, map, "name", e)) ||
-	    !(compute = text(r, map, "compute", e)) || number(r, map, "sms", 100000, &sms, e) < 0)
+	if (yaml_only_keys(r->y, map, keys, 3, e) < 0 || !(r->device.name = replay_file_text(r, map, "name", e)) ||
+	    !(compute = replay_file_text(r, map, "compute", e)) ||
+	    replay_file_number(r, map, "sms", 100000, &sms, e) < 0)
 		return -1;
 	r->device.sm_major = (int32_t)strtol(compute, &end, 10);
 	if (*end != '.' || r->device.sm_major < 1 || r->device.sm_major > 999)
@@ -356,7 +361,7 @@ static int read_wall(struct replay *r, const struct ynode *n, struct err *e)
 	return 0;
 }
 
-static int read_root(struct replay *r, const struct ynode *root, struct err *e)
+static int replay_file_read_root(struct replay *r, const struct ynode *root, struct err *e)
 {
 	static const char *const keys[] = { "replay",  "device", "table", "order",  "wall",
 		                            "context", "rows",   "added", "dropped" };
@@ -368,17 +373,18 @@ static int read_root(struct replay *r, const struct ynode *root, struct err *e)
 	if (root->kind != YNODE_MAP)
 		return yaml_err(r->y, root, e, "no replay");
 	if (yaml_only_keys(r->y, root, keys, sizeof keys / sizeof *keys, e) < 0 ||
-	    number(r, root, "replay", 1, &version, e) < 0 || !(device = need(r, root, "device", e)) ||
-	    !(table = need(r, root, "table", e)) || !(order = need(r, root, "order", e)) ||
-	    yaml_only_keys(r->y, table, table_keys, 2, e) < 0 || yaml_only_keys(r->y, order, order_keys, 2, e) < 0 ||
-	    read_device(r, device, e) < 0 || file_of(r, table, r->table, e) < 0 || file_of(r, order, r->order, e) < 0 ||
-	    number(r, table, "steps", 1000000000, &r->steps, e) < 0 || !(r->range = text(r, order, "range", e)) ||
-	    read_wall(r, ynode_get(root, "wall"), e) < 0)
+	    replay_file_number(r, root, "replay", 1, &version, e) < 0 ||
+	    !(device = replay_file_need(r, root, "device", e)) || !(table = replay_file_need(r, root, "table", e)) ||
+	    !(order = replay_file_need(r, root, "order", e)) || yaml_only_keys(r->y, table, table_keys, 2, e) < 0 ||
+	    yaml_only_keys(r->y, order, order_keys, 2, e) < 0 || read_device(r, device, e) < 0 ||
+	    file_of(r, table, r->table, e) < 0 || file_of(r, order, r->order, e) < 0 ||
+	    replay_file_number(r, table, "steps", 1000000000, &r->steps, e) < 0 ||
+	    !(r->range = replay_file_text(r, order, "range", e)) || read_wall(r, ynode_get(root, "wall"), e) < 0)
 		return -1;
 	if ((context = ynode_get(root, "context")) &&
 	    (yaml_only_keys(r->y, context, context_keys, 2, e) < 0 ||
-	     number(r, context, "tokens", REPLAY_CONTEXT_MAX, &r->context, e) < 0 ||
-	     number(r, context, "order", REPLAY_CONTEXT_MAX, &r->context_order, e) < 0))
+	     replay_file_number(r, context, "tokens", REPLAY_CONTEXT_MAX, &r->context, e) < 0 ||
+	     replay_file_number(r, context, "order", REPLAY_CONTEXT_MAX, &r->context_order, e) < 0))
 		return -1;
 	return read_lists(r, root, e);
 }
@@ -390,7 +396,7 @@ int replay_read(struct replay *r, const char *path, struct err *e)
 		return -1;
 	if (!(r->a = arena_new((size_t)1 << 30)))
 		return err_nomem(e, "for the replay");
-	return read_root(r, yaml_root(r->y), e);
+	return replay_file_read_root(r, yaml_root(r->y), e);
 }
 
 void replay_free(struct replay *r)

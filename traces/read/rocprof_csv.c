@@ -75,7 +75,7 @@ static bool is_header(void *arg, const char *line, size_t n)
 	return rocprof_csv_is_header(line, n);
 }
 
-static int read_header(void *arg, const struct columns *c, struct err *e)
+static int rocprof_csv_read_header(void *arg, const struct columns *c, struct err *e)
 {
 	struct reader *r = arg;
 
@@ -188,7 +188,7 @@ static int read_statistics(struct reader *r, const struct columns *c, struct err
 	return r->name.failed ? err_nomem(e, NULL) : tracedb_put_stat(c->db, &s, e);
 }
 
-static int read_row(void *arg, const struct columns *c, struct err *e)
+static int rocprof_csv_read_row(void *arg, const struct columns *c, struct err *e)
 {
 	struct reader *r = arg;
 
@@ -202,8 +202,8 @@ int rocprof_csv_import(struct tracedb *db, struct input *in, input_progress *pro
 		"rocprof",
 		"table of rocprof (a header with Kernel_Name and Start_Timestamp, or KernelName and BeginNs)",
 		is_header,
-		read_header,
-		read_row,
+		rocprof_csv_read_header,
+		rocprof_csv_read_row,
 		NULL
 	};
 	struct reader r = { .name = STR_INIT };

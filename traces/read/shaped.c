@@ -68,7 +68,7 @@ const char *shaped_type(const char *text, size_t n)
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-static uint64_t product(const uint64_t *v, uint32_t n)
+static uint64_t shaped_product(const uint64_t *v, uint32_t n)
 {
 	uint64_t all = 1;
 
@@ -80,7 +80,7 @@ static uint64_t product(const uint64_t *v, uint32_t n)
 
 uint64_t shaped_values(const struct shaped_tensor *t)
 {
-	return t->ndims ? product(t->dims, t->ndims) : 0;
+	return t->ndims ? shaped_product(t->dims, t->ndims) : 0;
 }
 
 /* The last but `back` dimension, 1 in front of the first. */
@@ -92,23 +92,23 @@ static uint64_t last(const struct shaped_tensor *t, uint32_t back)
 /* What stands before the last two. */
 static uint64_t leading(const struct shaped_tensor *t)
 {
-	return t->ndims > 2 ? product(t->dims, t->ndims - 2) : 1;
+	return t->ndims > 2 ? shaped_product(t->dims, t->ndims - 2) : 1;
 }
 
-static uint64_t up(uint64_t v, uint64_t to)
+static uint64_t shaped_up(uint64_t v, uint64_t to)
 {
 	return (v + to - 1) / to * to;
 }
 
 /* rows x cols values, or as many as they have in tiles. */
-static bool holds(uint64_t values, uint64_t batch, uint64_t rows, uint64_t cols)
+static bool shaped_holds(uint64_t values, uint64_t batch, uint64_t rows, uint64_t cols)
 {
 	static const uint64_t tiles[] = { 1, 16, 32 };
 
 	for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
-		const uint64_t v[] = { batch, up(rows, tiles[i]), up(cols, tiles[i]) };
+		const uint64_t v[] = { batch, shaped_up(rows, tiles[i]), shaped_up(cols, tiles[i]) };
 
-		if (product(v, 3) == values)
+		if (shaped_product(v, 3) == values)
 			return true;
 	}
 	return false;
@@ -141,11 +141,11 @@ static bool of_result(const struct shaped_tensor *a, const struct shaped_tensor 
 	z->m = values / z->batch / z->n;
 	/* The left operand may be padded: then its own last dimension is k, or that before it. */
 	z->k = left / (z->batch * z->m);
-	if (z->k && left % (z->batch * z->m) == 0 && holds(shaped_values(b), z->batch, z->k, z->n))
+	if (z->k && left % (z->batch * z->m) == 0 && shaped_holds(shaped_values(b), z->batch, z->k, z->n))
 		return true;
 	for (uint32_t back = 0; back < 2; back++)
-		if ((z->k = last(a, back)) && holds(shaped_values(b), z->batch, z->k, z->n) &&
-		    holds(left, z->batch, z->m, z->k))
+		if ((z->k = last(a, back)) && shaped_holds(shaped_values(b), z->batch, z->k, z->n) &&
+		    shaped_holds(left, z->batch, z->m, z->k))
 			return true;
 	return false;
 }
@@ -199,7 +199,7 @@ static bool fill_elements(const struct shaped *s, uint64_t v[LISTED_COUNT])
 
 /* --- the row ------------------------------------------------------------------------------------------------------ */
 
-static bool cell(struct listed *x, enum listed_column c, uint64_t v)
+static bool shaped_cell(struct listed *x, enum listed_column c, uint64_t v)
 {
 	char digits[24];
 
@@ -254,7 +254,7 @@ static bool name_types(const struct shaped *s, struct listed *x)
 }
 
 /* False: it is no row of a table. */
-static bool row_of(const struct shaped *s, struct listed *x)
+static bool shaped_row_of(const struct shaped *s, struct listed *x)
 {
 	enum listed_column at;
 	uint64_t v[LISTED_COUNT];
@@ -271,7 +271,7 @@ static bool row_of(const struct shaped *s, struct listed *x)
 	                                    : !fill_elements(s, v))
 		return false;
 	for (int c = 0; c < LISTED_COUNT; c++)
-		if (listed_is_size((enum listed_column)c) && !cell(x, (enum listed_column)c, v[c]))
+		if (listed_is_size((enum listed_column)c) && !shaped_cell(x, (enum listed_column)c, v[c]))
 			return false;
 	return name_types(s, x) && listed_finish(x, &at, NULL) == 0;
 }
@@ -281,7 +281,7 @@ int shaped_put(struct tracedb *db, const struct shaped *s, const struct trace_la
 	struct listed_room room;
 	struct listed x;
 	struct trace_op o;
-	const bool known = row_of(s, &x);
+	const bool known = shaped_row_of(s, &x);
 
 	if (known) {
 		listed_to_op(&x, &room, &o);

@@ -61,7 +61,7 @@ static bool find_tensor(const struct columns *c, const char *which, struct tenso
 	return true;
 }
 
-static int read_header(void *arg, const struct columns *c, struct err *e)
+static int tt_csv_read_header(void *arg, const struct columns *c, struct err *e)
 {
 	struct reader *r = arg;
 	char name[16];
@@ -342,7 +342,7 @@ static int begin_post(struct reader *r, const struct columns *c, struct err *e)
 	return r->post_name.failed ? err_nomem(e, NULL) : 0;
 }
 
-static int read_row(void *arg, const struct columns *c, struct err *e)
+static int tt_csv_read_row(void *arg, const struct columns *c, struct err *e)
 {
 	struct reader *r = arg;
 	const char *type = columns_text(c, r->type);
@@ -383,9 +383,9 @@ int tt_csv_import(struct tracedb *db, struct input *in, input_progress *progress
                   struct trace_import_stats *st, struct err *e)
 {
 	static const struct columns_table table = {
-		"tt-metal", "ops report of tt-metal (a header with OP CODE, OP TYPE, ...)",
-		is_header,  read_header,
-		read_row,   read_end
+		"tt-metal",      "ops report of tt-metal (a header with OP CODE, OP TYPE, ...)",
+		is_header,       tt_csv_read_header,
+		tt_csv_read_row, read_end
 	};
 	struct reader r = { .post_name = STR_INIT };
 	const int rc = columns_import(&table, &r, db, in, progress, arg, st, e);

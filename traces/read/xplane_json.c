@@ -306,7 +306,7 @@ static int on_key(void *arg, const unsigned char *text, size_t n)
 }
 
 /* Of an argument that has two names the first to come stands. */
-static int keep(struct parser *p, enum text t, const unsigned char *text, size_t n)
+static int xplane_json_keep(struct parser *p, enum text t, const unsigned char *text, size_t n)
 {
 	p->event_bytes += n;
 	if (p->event_bytes > EVENT_MAX) {
@@ -326,7 +326,7 @@ static int on_value(struct parser *p, const unsigned char *text, size_t n)
 	if (!p->in_event)
 		return 1;
 	if (p->depth == event_depth(p) + 1)
-		return p->arg >= 0 ? keep(p, (enum text)p->arg, text, n) : 1;
+		return p->arg >= 0 ? xplane_json_keep(p, (enum text)p->arg, text, n) : 1;
 	if (p->depth != event_depth(p))
 		return 1;
 	if (p->key == K_PID || p->key == K_TID) {
@@ -335,7 +335,7 @@ static int on_value(struct parser *p, const unsigned char *text, size_t n)
 		return 1;
 	}
 	return p->key == K_PH || p->key == K_NAME || p->key == K_TS || p->key == K_DUR
-	               ? keep(p, (enum text)of[p->key], text, n)
+	               ? xplane_json_keep(p, (enum text)of[p->key], text, n)
 	               : 1;
 }
 

@@ -45,7 +45,7 @@ void csv_free(struct csv *c)
 }
 
 /* Reads on until `want` bytes are unread, or the end. */
-static int fill(struct csv *c, size_t want, struct err *e)
+static int csv_fill(struct csv *c, size_t want, struct err *e)
 {
 	while (c->to - c->from < want && !c->at_end) {
 		long n;
@@ -73,7 +73,7 @@ static int skip_line(struct csv *c, struct err *e)
 			return 0;
 		}
 		c->from = c->to;
-		if (fill(c, 1, e) < 0)
+		if (csv_fill(c, 1, e) < 0)
 			return -1;
 		if (c->from == c->to)
 			return 0;
@@ -92,7 +92,7 @@ int csv_skip_to(struct csv *c, csv_is_header *is, void *arg, struct err *e)
 		const unsigned char *end;
 		size_t n;
 
-		if (fill(c, CSV_LINE_SEEN, e) < 0)
+		if (csv_fill(c, CSV_LINE_SEEN, e) < 0)
 			return -1;
 		skip_mark(c);
 		n = c->to - c->from < CSV_LINE_SEEN ? c->to - c->from : CSV_LINE_SEEN;
@@ -109,7 +109,7 @@ int csv_skip_to(struct csv *c, csv_is_header *is, void *arg, struct err *e)
 	}
 }
 
-static int fault(struct csv *c, uint64_t line, const char *what, struct err *e)
+static int csv_fault(struct csv *c, uint64_t line, const char *what, struct err *e)
 {
 	err_set(e, ERR_IO, "%s", what);
 	return err_at(e, input_name(c->in), line > INT_MAX ? INT_MAX : (int)line, 0);
@@ -138,7 +138,7 @@ static int more_fields(struct csv *c, struct err *e)
 static int begin_field(struct csv *c, struct err *e)
 {
 	if (c->n == CSV_FIELDS)
-		return fault(c, c->line, "a row has more than 16384 fields", e);
+		return csv_fault(c, c->line, "a row has more than 16384 fields", e);
 	if (c->n == c->cap && more_fields(c, e) < 0)
 		return -1;
 	c->place[c->n] = position(c);
@@ -146,14 +146,14 @@ static int begin_field(struct csv *c, struct err *e)
 	return 0;
 }
 
-static int add(struct csv *c, const unsigned char *p, size_t n, struct err *e)
+static int csv_add(struct csv *c, const unsigned char *p, size_t n, struct err *e)
 {
 	if (c->text.len + n - c->at[c->n - 1] > CSV_FIELD_MAX)
-		return fault(c, c->row_line, "a field is longer than 1 MiB", e);
+		return csv_fault(c, c->row_line, "a field is longer than 1 MiB", e);
 	if (c->text.len + n > CSV_ROW_MAX)
-		return fault(c, c->row_line, "a row is longer than 4 MiB", e);
+		return csv_fault(c, c->row_line, "a row is longer than 4 MiB", e);
 	if (memchr(p, '\0', n))
-		return fault(c, c->row_line, "a zero byte: this is no text", e);
+		return csv_fault(c, c->row_line, "a zero byte: this is no text", e);
 	str_addn(&c->text, (const char *)p, n);
 	return c->text.failed ? err_nomem(e, NULL) : 0;
 }
@@ -184,13 +184,13 @@ static int quoted_field(struct csv *c, struct err *e)
 	for (c->from++;;) {
 		size_t n;
 
-		if (fill(c, 2, e) < 0)
+		if (csv_fill(c, 2, e) < 0)
 			return -1;
 		if (c->from == c->to)
-			return fault(c, c->row_line, "a quote is opened in this row and never closed", e);
+			return csv_fault(c, c->row_line, "a quote is opened in this row and never closed", e);
 		n = run_length(c->buf + c->from, c->to - c->from, true);
 		count_lines(c, c->buf + c->from, n);
-		if (add(c, c->buf + c->from, n, e) < 0)
+		if (csv_add(c, c->buf + c->from, n, e) < 0)
 			return -1;
 		c->from += n;
 		if (n > 0)
@@ -199,7 +199,7 @@ static int quoted_field(struct csv *c, struct err *e)
 			c->from++;
 			return 0;
 		}
-		if (add(c, c->buf + c->from, 1, e) < 0)
+		if (csv_add(c, c->buf + c->from, 1, e) < 0)
 			return -1;
 		c->from += 2;
 	}
@@ -210,10 +210,10 @@ static int plain_field(struct csv *c, struct err *e)
 	for (;;) {
 		size_t n;
 
-		if (fill(c, 2, e) < 0)
+		if (csv_fill(c, 2, e) < 0)
 			return -1;
 		n = run_length(c->buf + c->from, c->to - c->from, false);
-		if (add(c, c->buf + c->from, n, e) < 0)
+		if (csv_add(c, c->buf + c->from, n, e) < 0)
 			return -1;
 		c->from += n;
 		if (c->from == c->to) {
@@ -223,11 +223,11 @@ static int plain_field(struct csv *c, struct err *e)
 		}
 		if (c->buf[c->from] != '\r')
 			return 0;
-		if (fill(c, 2, e) < 0)
+		if (csv_fill(c, 2, e) < 0)
 			return -1;
 		if (c->to - c->from < 2 || c->buf[c->from + 1] == '\n')
 			return 0;
-		if (add(c, c->buf + c->from, 1, e) < 0) /* a lone return is text */
+		if (csv_add(c, c->buf + c->from, 1, e) < 0) /* a lone return is text */
 			return -1;
 		c->from++;
 	}
@@ -238,7 +238,7 @@ int csv_row(struct csv *c, struct err *e)
 	str_clear(&c->text);
 	c->n = 0;
 	c->row_line = c->line;
-	if (fill(c, 3, e) < 0)
+	if (csv_fill(c, 3, e) < 0)
 		return -1;
 	skip_mark(c);
 	c->row_at = c->before + c->from;
@@ -247,10 +247,10 @@ int csv_row(struct csv *c, struct err *e)
 	for (;;) {
 		bool quoted;
 
-		if (fill(c, 2, e) < 0 || begin_field(c, e) < 0)
+		if (csv_fill(c, 2, e) < 0 || begin_field(c, e) < 0)
 			return -1;
 		quoted = c->from < c->to && c->buf[c->from] == '"';
-		if ((quoted ? quoted_field(c, e) : plain_field(c, e)) < 0 || fill(c, 2, e) < 0)
+		if ((quoted ? quoted_field(c, e) : plain_field(c, e)) < 0 || csv_fill(c, 2, e) < 0)
 			return -1;
 		str_addc(&c->text, '\0');
 		if (c->text.failed)
@@ -265,7 +265,7 @@ int csv_row(struct csv *c, struct err *e)
 		if (c->buf[c->from] == '\r')
 			c->from++;
 		if (c->from < c->to && c->buf[c->from] != '\n')
-			return fault(c, c->line, "text stands behind a closing quote", e);
+			return csv_fault(c, c->line, "text stands behind a closing quote", e);
 		if (c->from < c->to)
 			c->from++;
 		c->line++;

@@ -18,7 +18,7 @@ struct walk {
 	int32_t layer;
 };
 
-static void one(const struct walk *w, enum scheme_class c, uint64_t n, uint64_t k)
+static void count_one(const struct walk *w, enum scheme_class c, uint64_t n, uint64_t k)
 {
 	if (n && k)
 		w->each(w->arg, &(struct matrix){ c, w->layer, n, k, 1, 1 });
@@ -30,11 +30,11 @@ static void latent(const struct walk *w)
 	const struct model_mla *x = &m->mla;
 	const uint64_t h = m->heads, qk = x->nope + x->rope;
 
-	one(w, SCHEME_ATTENTION, x->q_rank, m->hidden);
-	one(w, SCHEME_ATTENTION, h * qk, x->q_rank ? x->q_rank : m->hidden);
-	one(w, SCHEME_ATTENTION, x->kv_rank + x->rope, m->hidden);
-	one(w, SCHEME_ATTENTION, h * (x->nope + x->v), x->kv_rank);
-	one(w, SCHEME_OUT, m->hidden, h * x->v);
+	count_one(w, SCHEME_ATTENTION, x->q_rank, m->hidden);
+	count_one(w, SCHEME_ATTENTION, h * qk, x->q_rank ? x->q_rank : m->hidden);
+	count_one(w, SCHEME_ATTENTION, x->kv_rank + x->rope, m->hidden);
+	count_one(w, SCHEME_ATTENTION, h * (x->nope + x->v), x->kv_rank);
+	count_one(w, SCHEME_OUT, m->hidden, h * x->v);
 }
 
 static void linear(const struct walk *w)
@@ -42,13 +42,13 @@ static void linear(const struct walk *w)
 	const struct model_linear *x = &w->m->linear;
 	const uint64_t keys = (uint64_t)x->k_heads * x->k_dim, values = (uint64_t)x->v_heads * x->v_dim;
 
-	one(w, SCHEME_ATTENTION, 2 * keys + values, w->m->hidden);
-	one(w, SCHEME_ATTENTION, values, w->m->hidden);
-	one(w, SCHEME_ATTENTION, 2 * x->v_heads, w->m->hidden);
-	one(w, SCHEME_OUT, w->m->hidden, values);
+	count_one(w, SCHEME_ATTENTION, 2 * keys + values, w->m->hidden);
+	count_one(w, SCHEME_ATTENTION, values, w->m->hidden);
+	count_one(w, SCHEME_ATTENTION, 2 * x->v_heads, w->m->hidden);
+	count_one(w, SCHEME_OUT, w->m->hidden, values);
 }
 
-static void attention(const struct walk *w, uint32_t layer)
+static void count_own_attention(const struct walk *w, uint32_t layer)
 {
 	const struct model *m = w->m;
 	const struct model_heads h = model_heads_of(m, layer);
@@ -58,11 +58,11 @@ static void attention(const struct walk *w, uint32_t layer)
 	} else if (m->layer[layer] == MODEL_LINEAR) {
 		linear(w);
 	} else {
-		one(w, SCHEME_ATTENTION, (uint64_t)h.heads * h.dim * (m->out_gate ? 2 : 1), m->hidden);
-		one(w, SCHEME_ATTENTION, (uint64_t)h.kv_heads * h.dim, m->hidden);
+		count_one(w, SCHEME_ATTENTION, (uint64_t)h.heads * h.dim * (m->out_gate ? 2 : 1), m->hidden);
+		count_one(w, SCHEME_ATTENTION, (uint64_t)h.kv_heads * h.dim, m->hidden);
 		if (!m->k_is_v || m->layer[layer] != MODEL_FULL)
-			one(w, SCHEME_VALUE, (uint64_t)h.kv_heads * h.v_dim, m->hidden);
-		one(w, SCHEME_OUT, m->hidden, (uint64_t)h.heads * h.v_dim);
+			count_one(w, SCHEME_VALUE, (uint64_t)h.kv_heads * h.v_dim, m->hidden);
+		count_one(w, SCHEME_OUT, m->hidden, (uint64_t)h.heads * h.v_dim);
 	}
 }
 
@@ -71,12 +71,12 @@ static void experts(const struct walk *w)
 	const struct model *m = w->m;
 	const struct model_moe *x = &m->moe;
 
-	one(w, SCHEME_ROUTER, x->experts, m->hidden);
+	count_one(w, SCHEME_ROUTER, x->experts, m->hidden);
 	w->each(w->arg,
 	        &(struct matrix){ SCHEME_EXPERT, w->layer, 2 * (uint64_t)x->inter, m->hidden, x->experts, x->top });
 	w->each(w->arg, &(struct matrix){ SCHEME_EXPERT_DOWN, w->layer, m->hidden, x->inter, x->experts, x->top });
-	one(w, SCHEME_MLP, 2 * (uint64_t)x->shared_inter, m->hidden);
-	one(w, SCHEME_DOWN, m->hidden, x->shared_inter);
+	count_one(w, SCHEME_MLP, 2 * (uint64_t)x->shared_inter, m->hidden);
+	count_one(w, SCHEME_DOWN, m->hidden, x->shared_inter);
 }
 
 /* Every matrix of the decoder. */
@@ -86,16 +86,16 @@ static void walk(const struct model *m, each_fn *each, void *arg)
 
 	for (uint32_t i = 0; i < m->layers; i++) {
 		w.layer = (int32_t)i;
-		attention(&w, i);
+		count_own_attention(&w, i);
 		if (model_has_experts(m, i))
 			experts(&w);
 		if (!model_has_experts(m, i) || m->arch->both) {
-			one(&w, SCHEME_MLP, 2 * (uint64_t)m->inter, m->hidden);
-			one(&w, SCHEME_DOWN, m->hidden, m->inter);
+			count_one(&w, SCHEME_MLP, 2 * (uint64_t)m->inter, m->hidden);
+			count_one(&w, SCHEME_DOWN, m->hidden, m->inter);
 		}
 	}
 	w.layer = -1;
-	one(&w, SCHEME_HEAD, m->vocab, m->hidden);
+	count_one(&w, SCHEME_HEAD, m->vocab, m->hidden);
 }
 
 /* --- vectors: norms, biases, what else is no matrix ---------------------------------------------------------------- */
@@ -223,7 +223,7 @@ uint64_t model_attention_params(const struct model *m, uint32_t layer)
 	struct model_params p = { 0 };
 	const struct walk w = { m, add_params, &p, (int32_t)layer };
 
-	attention(&w, layer);
+	count_own_attention(&w, layer);
 	return p.attention + attention_vectors(m, layer);
 }
 

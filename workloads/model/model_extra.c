@@ -45,7 +45,7 @@ struct part_number {
 	size_t at;
 };
 
-static int part(struct reader *r, const struct ynode *map, const struct part_number *v, size_t n, void *to)
+static int model_extra_part(struct reader *r, const struct ynode *map, const struct part_number *v, size_t n, void *to)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ynode *x = ynode_get(map, v[i].key);
@@ -58,8 +58,8 @@ static int part(struct reader *r, const struct ynode *map, const struct part_num
 	return 0;
 }
 
-static int list(struct reader *r, const struct ynode *map, const char *key, uint32_t *to, uint32_t most,
-                uint32_t *count)
+static int model_extra_list(struct reader *r, const struct ynode *map, const char *key, uint32_t *to, uint32_t most,
+                            uint32_t *count)
 {
 	const struct ynode *n = ynode_get(map, key);
 
@@ -82,9 +82,10 @@ static int read_sam(struct reader *r, const struct ynode *map)
 	};
 	struct model_sam *s = &r->m->sam;
 
-	return part(r, map, v, COUNT(v), s) < 0 ||
-	                       list(r, map, "global_layers", s->global_at, COUNT(s->global_at), &s->n_global) < 0 ||
-	                       list(r, map, "down", s->down, COUNT(s->down), &s->n_down) < 0
+	return model_extra_part(r, map, v, COUNT(v), s) < 0 ||
+	                       model_extra_list(r, map, "global_layers", s->global_at, COUNT(s->global_at),
+	                                        &s->n_global) < 0 ||
+	                       model_extra_list(r, map, "down", s->down, COUNT(s->down), &s->n_down) < 0
 	               ? -1
 	               : 0;
 }
@@ -97,7 +98,7 @@ static int read_clip(struct reader *r, const struct ynode *map)
 		{ "patch", offsetof(struct model_clip, patch) }, { "image", offsetof(struct model_clip, image) },
 	};
 
-	return part(r, map, v, COUNT(v), &r->m->clip);
+	return model_extra_part(r, map, v, COUNT(v), &r->m->clip);
 }
 
 static int check_encoders(struct reader *r, const struct ynode *map)
@@ -127,7 +128,7 @@ int model_read_vision(struct reader *r, const struct ynode *root)
 		if (!ynode_get(v, keys[i]))
 			return yaml_err(r->y, v, r->e, "'%s' is not there, and nothing else says it", keys[i]);
 	if (read_sam(r, ynode_get(v, "sam")) < 0 || read_clip(r, ynode_get(v, "clip")) < 0 ||
-	    part(r, ynode_get(v, "projector"), of, COUNT(of), &r->m->projector) < 0)
+	    model_extra_part(r, ynode_get(v, "projector"), of, COUNT(of), &r->m->projector) < 0)
 		return -1;
 	return check_encoders(r, v);
 }

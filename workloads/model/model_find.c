@@ -58,7 +58,7 @@ static bool is_name(const char *s)
 	       !(dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0));
 }
 
-static int unknown(const struct source *from, const char *name, struct err *e)
+static int model_find_unknown(const struct source *from, const char *name, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	const char *near = NULL, **names;
@@ -77,7 +77,7 @@ static int unknown(const struct source *from, const char *name, struct err *e)
 	return -1;
 }
 
-static bool find(const struct source *from, const char *name, char *path, unsigned size)
+static bool do_model_find(const struct source *from, const char *name, char *path, unsigned size)
 {
 	char relative[512];
 
@@ -87,7 +87,7 @@ static bool find(const struct source *from, const char *name, char *path, unsign
 
 bool model_shipped(const char *name, char *path, unsigned size)
 {
-	return *name && is_name(name) && access(name, R_OK) != 0 && find(&path_source, name, path, size);
+	return *name && is_name(name) && access(name, R_OK) != 0 && do_model_find(&path_source, name, path, size);
 }
 
 struct model *model_load_from(const struct source *from, const char *name, struct err *e)
@@ -96,8 +96,8 @@ struct model *model_load_from(const struct source *from, const char *name, struc
 
 	if (!is_name(name) || from->has(from, name))
 		return model_of_yaml(from->read(from, name, e), e);
-	if (!find(from, name, path, sizeof path)) {
-		unknown(from, name, e);
+	if (!do_model_find(from, name, path, sizeof path)) {
+		model_find_unknown(from, name, e);
 		return NULL;
 	}
 	return model_of_yaml(from->read(from, path, e), e);

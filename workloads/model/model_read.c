@@ -372,7 +372,7 @@ static int read_arch(struct reader *r, const struct ynode *root, const struct yn
 	return 0;
 }
 
-static int read_all(struct reader *r)
+static int model_read_read_all(struct reader *r)
 {
 	const struct ynode *root = yaml_root(r->y), *map = decoder_of(root);
 	const struct ynode *mark = ynode_get(root, "model");
@@ -406,7 +406,7 @@ struct model *model_of_yaml(struct yaml *y, struct err *e)
 	}
 	m->memory = y;
 	m->path = yaml_name(y);
-	if (read_all(&r) < 0) {
+	if (model_read_read_all(&r) < 0) {
 		model_free(m);
 		return NULL;
 	}

@@ -138,16 +138,17 @@ const struct scheme_format *scheme_format_of(const struct scheme *q, enum scheme
 	return &formats[0];
 }
 
-static uint64_t up(uint64_t a, uint64_t b)
+static uint64_t scheme_up(uint64_t a, uint64_t b)
 {
 	return (a + b - 1) / b;
 }
 
 uint64_t scheme_bytes(const struct scheme_format *f, enum dtype own, uint64_t n, uint64_t k)
 {
-	uint64_t row = f->block ? up(k, f->block) * f->block_bytes : up(k * dtype_bits(f->dtype ? f->dtype : own), 8);
+	uint64_t row = f->block ? scheme_up(k, f->block) * f->block_bytes
+	                        : scheme_up(k * dtype_bits(f->dtype ? f->dtype : own), 8);
 
-	return n * (row + f->row_bytes) + up(n, 128) * up(k, 128) * f->tile_bytes;
+	return n * (row + f->row_bytes) + scheme_up(n, 128) * scheme_up(k, 128) * f->tile_bytes;
 }
 
 enum dtype scheme_math(const struct scheme *q, enum scheme_class c, enum dtype own)
