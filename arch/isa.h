@@ -75,6 +75,7 @@ struct isa_insn {
 	uint64_t tile_bytes;      /* TILE loads and stores: a full tile; the last takes the rest */
 	uint32_t step[ISA_LOOPS]; /* TILE loads and stores: tiles of it that a round of each loop goes on by */
 	uint8_t stays;            /* loops, a bit each, in whose other rounds it does not move */
+	uint32_t turn;            /* loads that stay through the outermost loop: the round of it in which they come */
 	uint32_t copies;          /* loads: cores that each byte goes to; 0: one */
 	uint32_t edges;           /* 1 + its place in isa_prog.edges; 0: all tiles are full but the last */
 	uint64_t share;           /* moves: the most that one core has of a full tile; 0: all as much */
@@ -163,8 +164,9 @@ static inline struct isa_rounds isa_rounds_of(const struct isa_cmd *c, uint32_t 
 static inline bool isa_moves_in(const struct isa_cmd *c, const struct isa_insn *i, const struct isa_rounds *r)
 {
 	for (int l = 0; l < ISA_LOOPS && i->stays; l++)
-		if (i->stays >> l & 1 &&
-		    r->at[l] != (i->code == ISA_STORE || i->code == ISA_SEND ? c->trips[l] - 1 : 0))
+		if (i->stays >> l & 1 && r->at[l] != (i->code == ISA_STORE || i->code == ISA_SEND ? c->trips[l] - 1
+		                                      : l == 0                                    ? i->turn
+		                                                                                  : 0))
 			return false;
 	return true;
 }

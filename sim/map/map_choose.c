@@ -134,12 +134,76 @@ static uint64_t padding(const struct op *main, enum map_tiled cuts, uint64_t til
 	return map_padding(p, tile_of(main, cuts, tiles).mnk[1]) * (main->kind == OP_ATTENTION ? 2 : 1);
 }
 
+/* --- weights that a router picks --------------------------------------------------------------------------- */
+
+/* A pick's weights, of a product that streams those of several. */
+static bool is_pick(const struct op *main, const struct isa_insn *x)
+{
+	return x->when == ISA_TILE && x->code == ISA_LOAD && x->op == main->id && x->route >= 0;
+}
+
+/* How many picks a product has, all alike; 0: fewer than two, or something else comes tile by tile, too. */
+static uint32_t picks_of(const struct map_candidate *d, const struct op *main, enum map_tiled cuts)
+{
+	const struct isa_insn *first = NULL;
+	uint32_t n = 0;
+
+	if (main->kind != OP_GEMM || cuts != MAP_STREAMED)
+		return 0;
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct isa_insn *x = &d->insn[i];
+
+		if (!isa_is_move(x) || x->when != ISA_TILE)
+			continue;
+		if (!is_pick(main, x) || (first && (x->bytes != first->bytes || x->tensor != first->tensor)))
+			return 0;
+		first = first ? first : x;
+		n++;
+	}
+	return n > 1 && n == main->shape.batch ? n : 0;
+}
+
+/* Whole tiles of each pick: as many as make up so many tiles at the least. */
+static uint64_t whole_picks(const struct map_candidate *d, const struct op *main, enum map_tiled cuts, uint64_t grain,
+                            uint64_t tiles)
+{
+	const uint64_t n = picks_of(d, main, cuts);
+	uint64_t rows;
+
+	if (!n || !tiles)
+		return tiles;
+	rows = div_up(main->shape.n, div_up(tiles, n));
+	if (rows > grain && rows % grain)
+		rows -= rows % grain;
+	return n * div_up(main->shape.n, rows);
+}
+
+/* One pick after the other, each in as many tiles. */
+static void take_turns(struct map_candidate *d, const struct op *main, uint32_t picks, uint64_t tiles)
+{
+	uint32_t n = 0;
+
+	d->trips[0] = picks, d->trips[1] = (uint32_t)(tiles / picks), d->trips[2] = 1;
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct isa_insn *x = &d->insn[i];
+
+		if (!is_pick(main, x))
+			continue;
+		x->turn = n++;
+		x->stays = 1;
+		x->step[0] = 0;
+		x->step[1] = 1;
+	}
+}
+
 /* False: not even one tile fits. */
 static bool cut_into(const struct mapper *m, struct map_candidate *d, const struct op *main, enum map_tiled cuts,
                      uint64_t tiles)
 {
 	struct map_math math[MAP_MATHS];
 	const int n_math = map_tile_math(m, main, cuts, tiles, false, math);
+	const uint32_t picks = picks_of(d, main, cuts);
+	const bool turns = picks && tiles % picks == 0;
 
 	d->tiles = (uint32_t)tiles;
 	d->slot_bytes = 0;
@@ -147,10 +211,12 @@ static bool cut_into(const struct mapper *m, struct map_candidate *d, const stru
 		struct isa_insn *y = &d->insn[i];
 
 		if (y->when == ISA_TILE) {
-			y->tile_bytes = full_tile(main, cuts, y->bytes, tiles);
-			d->slot_bytes += y->tile_bytes;
+			y->tile_bytes = full_tile(main, cuts, turns ? y->bytes * picks : y->bytes, tiles);
+			d->slot_bytes = turns ? y->tile_bytes : d->slot_bytes + y->tile_bytes;
 		}
 	}
+	if (turns)
+		take_turns(d, main, picks, tiles);
 	if (op_is_product(main->kind))
 		spread_moves(m, d, main, cuts, &math[0].plan.split);
 	d->slot_bytes += padding(main, cuts, tiles, &math[0].plan);
@@ -263,7 +329,8 @@ static void stream_ways(const struct mapper *m, struct map_candidate *d, const s
 	}
 	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
 		for (uint64_t larger = 1; larger <= (product && i == 0 ? MOST_LARGER : 1); larger *= 2) {
-			const uint64_t tiles = trips(m, &x, product, grains[i], larger);
+			const uint64_t tiles =
+				whole_picks(d, main, cuts, grains[i], trips(m, &x, product, grains[i], larger));
 
 			if (tiles && div_up(stream, tiles) <= capacity)
 				add_way(w, &(struct map_schedule){ .tiles = tiles });

@@ -180,7 +180,7 @@ static bool same_step(const struct isa_insn *a, const struct isa_insn *b)
 {
 	return a->code == b->code && a->when == b->when && a->unit == b->unit && a->src == b->src && a->dst == b->dst &&
 	       a->cls == b->cls && a->early == b->early && a->pinned == b->pinned && a->bytes == b->bytes &&
-	       a->tile_bytes == b->tile_bytes && a->stays == b->stays && a->copies == b->copies &&
+	       a->tile_bytes == b->tile_bytes && a->stays == b->stays && a->turn == b->turn && a->copies == b->copies &&
 	       a->share == b->share && a->span == b->span && a->span_last == b->span_last && a->work == b->work &&
 	       memcmp(a->step, b->step, sizeof a->step) == 0;
 }

@@ -385,6 +385,8 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 		return at(k, line, "'by', 'step' and 'stays' are of what stands in the loop");
 	if (i->stays && !c->trips[0])
 		return at(k, line, "'stays' names loops of its command's nest, which has none: give 'trips'");
+	if (i->turn && (!isa_is_move(i) || !(i->stays & 1) || i->turn >= c->trips[0]))
+		return at(k, line, "'turn' is a round of the outermost loop, of a move that 'stays' through it");
 	if (i->edges)
 		why = program_remainders_fault(k->p, c, i, k->l->edges_given[i->edges - 1], text, sizeof text);
 	if (why)

@@ -207,6 +207,7 @@ const struct program_field program_insn_fields[] = {
 	U32(struct isa_insn, "copies", copies),
 	TIMES(struct isa_insn, "step", step),
 	LOOPS(struct isa_insn, "stays", stays),
+	U32(struct isa_insn, "turn", turn),
 	SHAPE(struct isa_insn, "shape", shape),
 	TIMES(struct isa_insn, "cores", parts),
 	U32(struct isa_insn, "idle", idle),

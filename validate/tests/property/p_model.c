@@ -144,6 +144,47 @@ TEST(a_roofline_grows_with_the_context_by_its_keys_and_values)
 	}
 }
 
-SUITE(p_model, T(a_larger_batch_never_takes_less_on_a_gpu), T(a_larger_batch_never_takes_less_on_an_npu),
-      T(more_sram_never_slows_a_prompt_by_a_compilers_rule),
+/* A mixture's experts as one grouped product, on chips that map it: the weights of its picks stream as those of a batched product
+ * of the same sizes do, by events and in closed form. */
+TEST(a_grouped_product_streams_as_a_batched_one)
+{
+	const struct build_how how = { .style = BUILD_FUSED,
+		                       .batch = 8,
+		                       .context = 512,
+		                       .tokens = 1,
+		                       .layers = 1,
+		                       .quant = scheme_find("bf16", NULL),
+		                       .kv = DT_BF16 };
+	struct runbed grouped, batched;
+	char table[200];
+
+	runbed_model(&grouped, "qwen3-30b-a3b", &how);
+	for (int f = 0; f < 2; f++) {
+		const struct run_opts o = { .start = RUN_COLD, .seed = 1, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT };
+		struct run_result x, y;
+		size_t seen = 0;
+
+		CHECK(runbed_run(&grouped, "configs/npu/dsocr.yaml", NULL, 0, &o, &x));
+		for (size_t i = 0; i < grouped.s->n_ops; i++) {
+			const struct op *p = &grouped.s->ops[i];
+
+			if (p->kind != OP_GEMM || p->shape.batch < 2 || p->routed_by < 0)
+				continue;
+			snprintf(table, sizeof table, "op,m,n,k,batch,dtype\ngemm,%llu,%llu,%llu,%llu,bf16\n",
+			         (unsigned long long)p->shape.m, (unsigned long long)p->shape.n,
+			         (unsigned long long)p->shape.k, (unsigned long long)p->shape.batch);
+			runbed_table(&batched, table);
+			CHECK(runbed_run(&batched, "configs/npu/dsocr.yaml", NULL, 0, &o, &y));
+			CHECK(x.ops[i].span_ps <= y.total_ps / 100 * 105);
+			CHECK(x.ops[i].span_ps >= y.total_ps / 100 * 85);
+			runbed_down(&batched);
+			seen++;
+		}
+		CHECK_U64(seen, 2);
+	}
+	runbed_down(&grouped);
+}
+
+SUITE(p_model, T(a_grouped_product_streams_as_a_batched_one), T(a_larger_batch_never_takes_less_on_a_gpu),
+      T(a_larger_batch_never_takes_less_on_an_npu), T(more_sram_never_slows_a_prompt_by_a_compilers_rule),
       T(a_roofline_grows_with_the_context_by_its_keys_and_values));
