@@ -137,6 +137,23 @@ static void say_energy(const struct staged *x, struct str *s)
 	str_addf(s, "; %.3g W in the mean", (double)f->energy_fj / (double)f->total_ps / 1e3);
 }
 
+/* Of a GPU that has a host. */
+static void say_host(const struct staged *x, struct str *s)
+{
+	const struct figures *f = &x->all.figures;
+
+	if (!f->wall_eager_ps)
+		return;
+	str_add(s, "with its host ");
+	add_time(s, unit_ps_us(f->wall_graph_ps));
+	str_add(s, ", each step one graph; launched one by one ");
+	add_time(s, unit_ps_us(f->wall_eager_ps));
+	if (f->energy_eager_fj) {
+		str_add(s, ", ");
+		add_joules(s, (double)f->energy_eager_fj / 1e9);
+	}
+}
+
 static void say_beside(const struct staged *x, struct str *s)
 {
 	const struct figures *f = &x->all.figures;
@@ -172,13 +189,14 @@ static void say_held(const struct staged *x, struct str *s)
 
 static void first_lines(const struct staged *x, const struct staged_view *v, struct str *out)
 {
-	struct str line[5] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct str line[6] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
 
 	say_whole(x, v, &line[0]);
 	say_decode(x, &line[1]);
 	say_energy(x, &line[2]);
-	say_beside(x, &line[3]);
-	say_held(x, &line[4]);
+	say_host(x, &line[3]);
+	say_beside(x, &line[4]);
+	say_held(x, &line[5]);
 	for (size_t i = 0; i < COLS(line); i++) {
 		if (line[i].len)
 			out_wrap(str_c(&line[i]), 0, 0, WIDTH, out);
@@ -196,24 +214,26 @@ static void said(struct str *out, const char *label, const char *text)
 	out_wrap(text, LABEL, LABEL, WIDTH, out);
 }
 
-/* Of all runs, each text once. */
+/* Of each stage's first run, as later ones differ in a length; each text once. */
 static void warnings(const struct staged *x, struct str *out)
 {
 	const char *seen[WARNS_MOST];
 	size_t n = 0;
 
-	for (size_t i = 0; i < x->request.n; i++)
-		for (const struct staged_point *p = x->stage[i].points; p; p = p->next)
-			for (size_t k = 0; k < p->x.says.n && n < WARNS_MOST; k++) {
-				size_t at = 0;
+	for (size_t i = 0; i < x->request.n; i++) {
+		const struct says_list *l = &x->stage[i].points->x.says;
 
-				while (at < n && strcmp(seen[at], p->x.says.v[k].text) != 0)
-					at++;
-				if (at < n)
-					continue;
-				said(out, n ? "" : "warning", p->x.says.v[k].text);
-				seen[n++] = p->x.says.v[k].text;
-			}
+		for (size_t k = 0; k < l->n && n < WARNS_MOST; k++) {
+			size_t at = 0;
+
+			while (at < n && strcmp(seen[at], l->v[k].text) != 0)
+				at++;
+			if (at < n)
+				continue;
+			said(out, n ? "" : "warning", l->v[k].text);
+			seen[n++] = l->v[k].text;
+		}
+	}
 }
 
 static const char *not_validated(const struct staged *x, size_t i)
@@ -304,8 +324,9 @@ static void finish(struct out_table *t, struct str *out)
 	str_addc(out, '\n');
 }
 
+/* What was measured stands where any of it was. */
 static void stage_row(struct out_table *t, const char *name, const char *what, const struct staged_sum *s,
-                      const struct staged_sum *all, ps_t until, uint64_t steps)
+                      const struct staged_sum *all, ps_t until, uint64_t steps, bool measured)
 {
 	const enum res most = run_largest(s->stall_ps);
 	char held[64];
@@ -320,6 +341,10 @@ static void stage_row(struct out_table *t, const char *name, const char *what, c
 		out_real(t, unit_ps_us(s->figures.total_ps) / (double)steps);
 	else
 		out_null(t);
+	if (measured && s->measured.kernel_ns)
+		out_real(t, (double)s->measured.kernel_ns / 1e6);
+	else if (measured)
+		out_null(t);
 	if (s->energy)
 		out_real(t, mj(s->figures.energy_fj));
 	else
@@ -330,17 +355,28 @@ static void stage_row(struct out_table *t, const char *name, const char *what, c
 
 static void stages_table(const struct staged *x, struct str *out)
 {
-	static const struct out_col cols[] = { { "stage", OUT_TEXT, 0 },    { "what", OUT_TEXT, 0 },
+	static const struct out_col some[] = { { "stage", OUT_TEXT, 0 },    { "what", OUT_TEXT, 0 },
 		                               { "ms", OUT_REAL, 3 },       { "pct", OUT_REAL, 1 },
 		                               { "until_ms", OUT_REAL, 3 }, { "us_a_step", OUT_REAL, 1 },
 		                               { "mJ", OUT_REAL, 2 },       { "DRAM_MB", OUT_REAL, 1 },
 		                               { "held by", OUT_TEXT, 0 } };
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+	struct out_col cols[COLS(some) + 1];
+	struct out_table *t;
+	bool measured = false;
+	int n = 0;
 
 	for (size_t i = 0; i < x->request.n; i++)
+		measured |= x->stage[i].sum.measured.kernel_ns != 0;
+	for (size_t i = 0; i < COLS(some); i++) {
+		if (measured && i == 6)
+			cols[n++] = (struct out_col){ "measured_ms", OUT_REAL, 3 };
+		cols[n++] = some[i];
+	}
+	t = out_table_new(cols, n, NULL);
+	for (size_t i = 0; i < x->request.n; i++)
 		stage_row(t, x->request.v[i].name, x->stage[i].what, &x->stage[i].sum, &x->all, x->stage[i].until_ps,
-		          x->request.v[i].steps);
-	stage_row(t, "all", "", &x->all, &x->all, x->all.figures.total_ps, 0);
+		          x->request.v[i].steps, measured);
+	stage_row(t, "all", "", &x->all, &x->all, x->all.figures.total_ps, 0, measured);
 	finish(t, out);
 }
 
