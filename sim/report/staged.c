@@ -11,7 +11,10 @@ static uint64_t level(const struct figure *f, const struct staged_sum *to, uint6
 	return !to->runs || f->at == offsetof(struct figures, dirty_bytes) ? x : had == x ? x : 0;
 }
 
-static void add_figures(struct staged_sum *to, const struct figures *x, uint64_t times)
+#define MOST ((uint64_t)INT64_MAX) /* of what a results file keeps */
+
+/* What is more than can be counted: 0 of an energy, for which that is not known; of all else there are too many steps. */
+static int add_figures(struct staged_sum *to, const struct figures *x, uint64_t times, struct err *e)
 {
 	for (const struct figure *f = figure_table; f->help; f++) {
 		uint64_t had, n;
@@ -20,15 +23,36 @@ static void add_figures(struct staged_sum *to, const struct figures *x, uint64_t
 			continue;
 		had = figure_number(f, &to->figures);
 		n = figure_number(f, x);
-		figure_set(f, &to->figures, f->level ? level(f, to, had, n) : had + n * times);
+		if (f->level) {
+			figure_set(f, &to->figures, level(f, to, had, n));
+		} else if (n <= (MOST - had) / times) {
+			figure_set(f, &to->figures, had + n * times);
+		} else if (strcmp(f->raw, "fJ") == 0) {
+			to->beyond = true;
+		} else {
+			return err_set(e, ERR_USAGE, "%s of so many steps are more than can be counted", f->member);
+		}
 	}
+	return 0;
 }
 
+/* Joules are added up as numbers, too; what was not counted to its end counts for nothing. */
+static void drop_beyond(struct staged_sum *s)
+{
+	for (const struct figure *f = figure_table; s->beyond && f->help; f++)
+		if (f->kept != FIGURE_MADE && strcmp(f->raw, "fJ") == 0)
+			figure_set(f, &s->figures, 0);
+	for (size_t i = 0; s->beyond && i < s->n_energy; i++)
+		s->energy[i].fj = 0;
+}
+
+/* Nothing was measured of the whole where it was not of a part, or is more than can be counted. */
 static void add_measured(struct staged_sum *to, const struct staged_sum *x, uint64_t times)
 {
 	const bool wall = (!to->runs || to->measured.wall_ns >= 0) && x->measured.wall_ns >= 0;
 
-	to->unmeasured |= x->unmeasured;
+	to->unmeasured |= x->unmeasured || x->measured.measured_ns > (MOST - to->measured.measured_ns) / times ||
+	                  (wall && (uint64_t)x->measured.wall_ns > (MOST - (uint64_t)to->measured.wall_ns) / times);
 	if (to->unmeasured) {
 		to->measured = (struct figure_measured){ .wall_ns = -1 };
 		return;
@@ -41,7 +65,7 @@ static void add_measured(struct staged_sum *to, const struct staged_sum *x, uint
 
 static int add_energy(struct staged_sum *to, const struct staged_sum *x, uint64_t times, struct arena *a, struct err *e)
 {
-	struct run_energy *v;
+	struct staged_energy *v;
 	size_t n = to->n_energy;
 
 	if (!x->energy)
@@ -56,20 +80,23 @@ static int add_energy(struct staged_sum *to, const struct staged_sum *x, uint64_
 		while (k < n && v[k].row != x->energy[i].row)
 			k++;
 		if (k == n)
-			v[n++] = (struct run_energy){ x->energy[i].row, 0 };
-		v[k].fj += x->energy[i].fj * times;
+			v[n++] = (struct staged_energy){ x->energy[i].row, 0, 0 };
+		v[k].fj += x->energy[i].fj * times; /* wraps where the whole is beyond, which drops it */
+		v[k].uj += x->energy[i].uj * (double)times;
 	}
 	to->energy = v;
 	to->n_energy = n;
+	to->uj += x->uj * (double)times;
 	return 0;
 }
 
 static int add(struct staged_sum *to, const struct staged_sum *x, uint64_t times, struct arena *a, struct err *e)
 {
-	add_figures(to, &x->figures, times);
-	add_measured(to, x, times);
-	if (add_energy(to, x, times, a, e) < 0)
+	to->beyond |= x->beyond;
+	if (add_figures(to, &x->figures, times, e) < 0 || add_energy(to, x, times, a, e) < 0)
 		return -1;
+	drop_beyond(to);
+	add_measured(to, x, times);
 	for (int k = 0; k < RES_COUNT; k++) {
 		to->stall_ps[k] += x->stall_ps[k] * times;
 		to->floor_ps[k] += x->floor_ps[k] * times;
@@ -85,14 +112,12 @@ static int add(struct staged_sum *to, const struct staged_sum *x, uint64_t times
 }
 
 /* Of one run. */
-static struct staged_sum sum_of(const struct eval *x)
+static int sum_of(const struct eval *x, struct arena *a, struct staged_sum *out, struct err *e)
 {
 	const struct run_result *r = &x->result;
 	const struct verdict *v = x->report.verdict;
 	struct staged_sum s = { .figures = r->figures,
 		                .unmeasured = run_unmeasured(&x->report),
-		                .energy = r->energy,
-		                .n_energy = r->n_energy,
 		                .runs = 1,
 		                .steps = 1,
 		                .sure = v && v->sure };
@@ -108,7 +133,14 @@ static struct staged_sum sum_of(const struct eval *x)
 		s.high_ps = (double)r->total_ps * v->time.high;
 		s.from = v->from;
 	}
-	return s;
+	if (r->energy && !(s.energy = arena_array(a, r->n_energy + 1, sizeof *s.energy)))
+		return err_nomem(e, "for a request");
+	for (size_t i = 0; r->energy && i < r->n_energy; i++)
+		s.energy[s.n_energy++] =
+			(struct staged_energy){ r->energy[i].row, r->energy[i].fj, (double)r->energy[i].fj / 1e9 };
+	s.uj = (double)r->energy_fj / 1e9;
+	*out = s;
+	return 0;
 }
 
 /* --- a stage ------------------------------------------------------------------------------------------------------ */
@@ -183,9 +215,9 @@ static int add_points(struct staged_stage *s, struct arena *a, struct err *e)
 {
 	s->sum = (struct staged_sum){ .runs = 0 };
 	for (const struct staged_point *p = s->points; p; p = p->next) {
-		const struct staged_sum one = sum_of(&p->x);
+		struct staged_sum one;
 
-		if (add(&s->sum, &one, p->steps, a, e) < 0)
+		if (sum_of(&p->x, a, &one, e) < 0 || add(&s->sum, &one, p->steps, a, e) < 0)
 			return -1;
 	}
 	return 0;

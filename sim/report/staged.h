@@ -2,7 +2,8 @@
  *
  * Each block of a stage (sim/workload/request.h) is a run as `npusim run` makes it, warm-up included, and counts as often as it
  * has steps; blocks are cut finer until that changes the stage's time by less than one part of REQUEST_NEAR. A sum is over whole
- * runs, in base units: times, bytes and joules of the stages are those of the whole to the last unit, and so are the ops'.
+ * runs, in base units: times, bytes and joules of the stages are those of the whole to the last unit, and so are the ops'. Femtojoules of more than 9,223 J
+ * are beyond what is counted in them: such an energy is told, and not stored.
  *
  * First token: the end of the first prompt, which makes it; a prompt of several stages ends with the last of them. An answer's
  * tokens are those of its decodes and the one of each prompt, of all sequences.
@@ -15,14 +16,21 @@
 #include "sim/report/eval.h"
 #include "sim/workload/request.h"
 
+struct staged_energy {
+	const struct energy_row *row;
+	uint64_t fj;
+	double uj;
+};
 /* What is said of runs one after another. */
 struct staged_sum {
 	struct figures figures;
 	struct figure_measured measured; /* of traces; 0 and -1 where anything of it was not measured */
 	bool unmeasured;
 	ps_t stall_ps[RES_COUNT], floor_ps[RES_COUNT], peak_ps[RES_COUNT];
-	struct run_energy *energy; /* NULL: no power is modelled */
+	struct staged_energy *energy; /* NULL: no power is modelled */
 	size_t n_energy;
+	double uj;              /* all of it */
+	bool beyond;            /* that is more than a figure counts: energy_fj and the parts' fj are 0 */
 	uint64_t runs, steps;   /* simulated; that they stand for */
 	bool sure;              /* how wide the time's interval is is known: */
 	double low_ps, high_ps; /* its bounds */

@@ -72,20 +72,20 @@ static int names(const struct part *v, size_t n, struct arena *a, struct res_wor
 	return w->digest && w->range ? 0 : err_nomem(e, "to store the run");
 }
 
-static int workload_sum(const struct part *v, size_t n, struct arena *a, struct res_workload *w, struct err *e)
+static int workload_sum(const struct part *v, size_t n, const struct figure_measured *m, struct arena *a,
+                        struct res_workload *w, struct err *e)
 {
 	struct res_work_op *ops;
 	size_t all = 0;
 
-	*w = (struct res_workload){ .source = v[0].point->x.report.trace->path, .rules_hash = v[0].w.rules_hash };
+	*w = (struct res_workload){ .source = v[0].point->x.report.trace->path,
+		                    .rules_hash = v[0].w.rules_hash,
+		                    .kernel_ns = m->kernel_ns,
+		                    .measured_ns = m->measured_ns,
+		                    .wall_ns = m->wall_ns };
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t times = v[i].point->steps;
-
 		w->n_ops += v[i].w.n_ops;
-		w->kernel_ns += v[i].w.kernel_ns * times;
-		w->measured_ns += v[i].w.measured_ns * times;
-		w->opaque_ns += v[i].w.opaque_ns * times;
-		w->wall_ns = w->wall_ns < 0 || v[i].w.wall_ns < 0 ? -1 : w->wall_ns + v[i].w.wall_ns * (int64_t)times;
+		w->opaque_ns += m->measured_ns ? v[i].w.opaque_ns * v[i].point->steps : 0;
 	}
 	if (!(ops = arena_array(a, w->n_ops ? w->n_ops : 1, sizeof *ops)))
 		return err_nomem(e, "to store the run");
@@ -217,8 +217,8 @@ int staged_store(struct staged *x, struct resdb *db, uint64_t host_ns, struct ar
 	w = v[0].w;
 	run = v[0].run;
 	if (x->all.steps > 1 &&
-	    (workload_sum(v, n, a, &w, e) < 0 || ops_sum(v, n, a, &run, e) < 0 || stats_sum(v, n, a, &run, e) < 0 ||
-	     warnings_sum(v, n, a, &run, e) < 0 || sums(&x->all, a, &run, e) < 0))
+	    (workload_sum(v, n, &x->all.measured, a, &w, e) < 0 || ops_sum(v, n, a, &run, e) < 0 ||
+	     stats_sum(v, n, a, &run, e) < 0 || warnings_sum(v, n, a, &run, e) < 0 || sums(&x->all, a, &run, e) < 0))
 		return -1;
 	return res_put_run(db, &w, &run, &x->stored, &x->stored_again, e);
 }

@@ -16,9 +16,9 @@ static double ms(double ps)
 	return ps / 1e9;
 }
 
-static double mj(uint64_t fj)
+static double mj(double uj)
 {
-	return (double)fj / 1e12;
+	return uj / 1e3;
 }
 
 static double per_second(uint64_t n, ps_t ps)
@@ -124,17 +124,17 @@ static void say_decode(const struct staged *x, struct str *s)
 
 static void say_energy(const struct staged *x, struct str *s)
 {
-	const struct figures *f = &x->all.figures;
+	const double us = unit_ps_us(x->all.figures.total_ps);
 
-	if (!f->energy_fj || !f->total_ps)
+	if (!x->all.energy || us <= 0)
 		return;
-	add_joules(s, (double)f->energy_fj / 1e9);
+	add_joules(s, x->all.uj);
 	if (tokens(x)) {
 		str_add(s, ", ");
-		add_joules(s, (double)f->energy_fj / 1e9 / (double)x->tokens);
+		add_joules(s, x->all.uj / (double)x->tokens);
 		str_add(s, " a token");
 	}
-	str_addf(s, "; %.3g W in the mean", (double)f->energy_fj / (double)f->total_ps / 1e3);
+	str_addf(s, "; %.3g W in the mean", x->all.uj / us);
 }
 
 /* Of a GPU that has a host. */
@@ -346,7 +346,7 @@ static void stage_row(struct out_table *t, const char *name, const char *what, c
 	else if (measured)
 		out_null(t);
 	if (s->energy)
-		out_real(t, mj(s->figures.energy_fj));
+		out_real(t, mj(s->uj));
 	else
 		out_null(t);
 	out_real(t, (double)bytes(&s->figures) / 1e6);
@@ -421,11 +421,11 @@ static void held_table(const struct staged *x, struct str *out)
 	finish(t, out);
 }
 
-static uint64_t energy_of(const struct staged_sum *s, const struct energy_row *row)
+static double energy_of(const struct staged_sum *s, const struct energy_row *row)
 {
 	for (size_t i = 0; i < s->n_energy; i++)
 		if (s->energy[i].row == row)
-			return s->energy[i].fj;
+			return s->energy[i].uj;
 	return 0;
 }
 
@@ -442,13 +442,13 @@ static void energy_table(const struct staged *x, struct str *out)
 	cols[n++] = (struct out_col){ "all", OUT_REAL, 3 };
 	t = out_table_new(cols, n, NULL);
 	for (size_t k = 0; k < x->all.n_energy; k++) {
-		if (!x->all.energy[k].fj)
+		if (x->all.energy[k].uj <= 0)
 			continue;
 		out_text(t, x->all.energy[k].row->block);
 		out_text(t, x->all.energy[k].row->name);
 		for (size_t i = 0; i < x->request.n; i++)
 			out_real(t, mj(energy_of(&x->stage[i].sum, x->all.energy[k].row)));
-		out_real(t, mj(x->all.energy[k].fj));
+		out_real(t, mj(x->all.energy[k].uj));
 	}
 	finish(t, out);
 }
@@ -472,6 +472,14 @@ static void table(const struct staged *x, const struct staged_view *v, struct st
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
+static void real_or_null(struct out_json *j, const char *key, bool known, double x)
+{
+	if (known)
+		out_json_real(j, key, x);
+	else
+		out_json_null(j, key);
+}
+
 static void by_resource(struct out_json *j, const ps_t *v)
 {
 	out_json_open(j, "stall_us", '{');
@@ -490,8 +498,8 @@ static void energy_json(struct out_json *j, const struct staged_sum *s)
 		char key[64];
 
 		snprintf(key, sizeof key, "%s.%s", s->energy[i].row->block, s->energy[i].row->name);
-		if (s->energy[i].fj)
-			out_json_real(j, key, (double)s->energy[i].fj / 1e9);
+		if (s->energy[i].uj > 0)
+			out_json_real(j, key, s->beyond ? s->energy[i].uj : (double)s->energy[i].fj / 1e9);
 	}
 	out_json_close(j, '}');
 }
@@ -499,6 +507,7 @@ static void energy_json(struct out_json *j, const struct staged_sum *s)
 /* What a run says of itself, of a sum of them. */
 static void sum_json(struct out_json *j, const struct staged_sum *s)
 {
+	real_or_null(j, "energy_j", s->energy != NULL, s->uj / 1e6);
 	figure_json(j, FIGURE_HEAD, &s->figures, &s->measured);
 	figure_json(j, FIGURE_WALL, &s->figures, &s->measured);
 	figure_json(j, FIGURE_EFFORT, &s->figures, &s->measured);
@@ -506,14 +515,6 @@ static void sum_json(struct out_json *j, const struct staged_sum *s)
 	out_json_text(j, "roofline_bound", res_name(run_largest(s->floor_ps)));
 	by_resource(j, s->stall_ps);
 	energy_json(j, s);
-}
-
-static void real_or_null(struct out_json *j, const char *key, bool known, double x)
-{
-	if (known)
-		out_json_real(j, key, x);
-	else
-		out_json_null(j, key);
 }
 
 static void interval_json(struct out_json *j, const struct staged_sum *s)
@@ -551,8 +552,7 @@ static void stage_json(struct out_json *j, const struct staged *x, size_t i)
 	out_json_u64(j, "stage_steps", s->of->steps);
 	out_json_u64(j, "answer_tokens", x->part ? 0 : s->tokens);
 	out_json_real(j, "share", share(s->sum.figures.total_ps, x->all.figures.total_ps));
-	real_or_null(j, "energy_share", x->all.energy != NULL,
-	             share(s->sum.figures.energy_fj, x->all.figures.energy_fj));
+	real_or_null(j, "energy_share", x->all.energy != NULL, x->all.uj > 0 ? s->sum.uj / x->all.uj : 0);
 	out_json_real(j, "until_us", unit_ps_us(s->until_ps));
 	out_json_real(j, "step_us", unit_ps_us(s->sum.figures.total_ps) / (double)s->of->steps);
 	interval_json(j, &s->sum);

@@ -304,6 +304,29 @@ TEST(a_measured_step_grows_or_stays)
 	down(&b);
 }
 
+/* More joules than a figure counts: told all the same, and stored without. */
+TEST(a_long_answer_has_its_joules)
+{
+	struct resdb *db = db_open(DB_WRITE);
+	struct res_stored s;
+	struct bed b;
+	double parts = 0;
+
+	up(&b, "dsocr", RUN_ANALYTIC);
+	ask(&b, "decode:tokens=100000,context=1000", &(struct workload_spec){ .model = "llama-3.1-8b" });
+	CHECK(b.x.all.beyond && !b.x.all.figures.energy_fj);
+	for (size_t i = 0; i < b.x.all.n_energy; i++)
+		parts += b.x.all.energy[i].uj;
+	CHECK(b.x.all.uj > 1e10 && fabs(parts / b.x.all.uj - 1) < 1e-9);
+	CHECK(b.x.all.uj > 100 * (double)b.x.all.figures.total_ps / 1e6); /* 100 W */
+	CHECK_OK(staged_store(&b.x, db, 1, b.a, &b.e), b.e);
+	CHECK_OK(res_get(db, b.x.stored, b.a, &s, &b.e), b.e);
+	CHECK(!s.run.energy_fj && !s.run.n_energy);
+	CHECK_U64(s.run.total_ps, b.x.all.figures.total_ps);
+	CHECK_OK(res_close(db, 0, &b.e), b.e);
+	down(&b);
+}
+
 TEST(what_cannot_run_is_said_before_anything_does)
 {
 	struct bed b;
@@ -320,4 +343,5 @@ TEST(what_cannot_run_is_said_before_anything_does)
 
 SUITE(t_staged, T(one_stage_of_one_step_is_the_plain_run), T(one_range_is_the_plain_run),
       T(parts_are_the_whole_to_the_last_unit), T(an_answer_has_the_prompts_token_and_those_of_its_steps),
-      T(a_few_steps_stand_for_all), T(a_measured_step_grows_or_stays), T(what_cannot_run_is_said_before_anything_does));
+      T(a_few_steps_stand_for_all), T(a_long_answer_has_its_joules), T(a_measured_step_grows_or_stays),
+      T(what_cannot_run_is_said_before_anything_does));
