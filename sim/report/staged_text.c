@@ -1,8 +1,10 @@
 /* staged_text.c - a request for people, in JSON (all of it) and in CSV (a row a stage). */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "sim/report/figure_doc.h"
 #include "sim/report/figure_out.h"
 #include "sim/report/staged.h"
 
@@ -603,38 +605,30 @@ static void json(const struct staged *x, const struct staged_view *v, struct str
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
-static void csv(const struct staged *x, struct str *out)
+static void csv_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col first[] = { { "stage", OUT_TEXT, 0 },        { "phase", OUT_TEXT, 0 },
-		                                { "what", OUT_TEXT, 0 },         { "stage_steps", OUT_INT, 0 },
-		                                { "answer_tokens", OUT_INT, 0 }, { "share", OUT_REAL, 0 },
-		                                { "until_us", OUT_REAL, 0 },     { "held_by", OUT_TEXT, 0 } };
-	struct out_col cols[COLS(first) + FIGURE_ROWS];
-	struct out_table *t;
-	size_t n = COLS(first);
+	const struct staged *x = of;
+	const struct staged_stage *s = &x->stage[i];
 
-	memcpy(cols, first, sizeof first);
+	doc_text(d, "stage", s->of->name);
+	doc_text(d, "phase", build_phase_name(s->of->phase));
+	doc_text(d, "what", s->what);
+	doc_count(d, "stage_steps", s->of->steps);
+	doc_count(d, "answer_tokens", x->part ? 0 : s->tokens);
+	doc_real(d, "share", 0, share(s->sum.figures.total_ps, x->all.figures.total_ps));
+	doc_ps(d, "until_us", 0, s->until_ps);
+	doc_text(d, "held_by", res_name(run_largest(s->sum.stall_ps)));
 	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f))
 		if (!f->missing)
-			cols[n++] = figure_col(f);
-	t = out_table_new(cols, (int)n, NULL);
-	for (size_t i = 0; i < x->request.n; i++) {
-		const struct staged_stage *s = &x->stage[i];
+			figure_doc(d, f, true, &s->sum.figures);
+}
 
-		out_text(t, s->of->name);
-		out_text(t, build_phase_name(s->of->phase));
-		out_text(t, s->what);
-		out_int(t, (int64_t)s->of->steps);
-		out_int(t, x->part ? 0 : (int64_t)s->tokens);
-		out_real(t, share(s->sum.figures.total_ps, x->all.figures.total_ps));
-		out_real(t, unit_ps_us(s->until_ps));
-		out_text(t, res_name(run_largest(s->sum.stall_ps)));
-		for (const struct figure *f = figure_after(NULL); f; f = figure_after(f))
-			if (!f->missing)
-				figure_cell(t, f, true, &s->sum.figures);
-	}
-	out_table_write(t, OUT_CSV, out);
-	out_table_free(t);
+static void csv(const struct staged *x, struct str *out)
+{
+	struct doc d;
+
+	doc_init(&d, OUT_CSV, 0, out);
+	doc_table(&d, NULL, NULL, x->request.n, csv_row, x);
 }
 
 void staged_write(const struct staged *x, const struct staged_view *v, enum out_format f, struct str *out)
