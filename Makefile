@@ -43,7 +43,7 @@ LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower
 ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
-WORKLOAD = measured workload_rows workload_model workload_lay workload_read
+WORKLOAD = measured workload_rows workload_model workload_lay workload_read request
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_math map_reuse map_reuse_preloaded map_like map_chain map_stationary map_mask map_horizontal map_coschedule map_subset map_partition map_footprint map_lower_bound map_bound map_candidate map_remainder map_predict map_evaluate map_memo map_cost map_nest map_nest_emit map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
@@ -52,14 +52,14 @@ ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analyt
 SERVE = arrive arrive_make sched cost steps latency
 STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text
 API = api api_machine api_work api_eval api_limits
 UI = screen out outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CLI = cmd \
       ops_table ops_rows run_label \
-      run \
+      run run_stages \
       serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
       sweep merge sweep_again sweep_print pareto \
       answer answer_read answer_run answer_values answer_text answer_page \
@@ -73,7 +73,7 @@ CLI = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload program \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload request staged program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram

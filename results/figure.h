@@ -36,9 +36,9 @@
 	     .help = "energy times simulated time") \
 	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .zero = FIGURE_NULL, \
 	     .help = "energy over simulated time") \
-	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .json = "clock_mhz", .part = FIGURE_HEAD, \
+	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .level = true, .json = "clock_mhz", .part = FIGURE_HEAD, \
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
-	NUMBER(area_nm2, ROW, FIGURE_MM2, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
+	NUMBER(area_nm2, ROW, FIGURE_MM2, .level = true, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
 	       .zero = FIGURE_NULL, .early = true, .help = "of the machine's die, or dies (npusim config area); it takes no run") \
 	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
 	       .brief = true, .help = "time that no run can be under, however it is mapped: necessary work at its peak") \
@@ -63,7 +63,7 @@
 	       .help = "of the board in wall_eager_us: it waits for its host") \
 	NUMBER(energy_period_fj, ROW, FIGURE_UJ, .json = "energy_period_uj", .part = FIGURE_WALL, .name = "energy_period_uj", .place = 124, \
 	       .zero = FIGURE_ABSENT, .help = "until power.latency_target: the run, then a machine that waits at its lowest clock") \
-	NUMBER(steps, DROPPED, FIGURE_COUNT, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
+	NUMBER(steps, DROPPED, FIGURE_COUNT, .level = true, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
 	NUMBER(events, COLUMN, FIGURE_COUNT, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
 	       .help = "served in the measured pass") \
 	MADE(figure_speedup_kernels, .unit = "", .json = "speedup_kernels", .part = FIGURE_REST, .zero = FIGURE_NULL, \
@@ -76,7 +76,7 @@
 	       .place = 30, .help = "read from DRAM") \
 	NUMBER(dram_write_bytes, COLUMN, FIGURE_BYTES, .json = "dram_write_bytes", .part = FIGURE_REST, .name = "dram_write_bytes", \
 	       .place = 40, .help = "written to DRAM") \
-	NUMBER(dirty_bytes, COLUMN, FIGURE_BYTES, .json = "dirty_bytes", .part = FIGURE_REST, .name = "dirty_bytes", .place = 60, \
+	NUMBER(dirty_bytes, COLUMN, FIGURE_BYTES, .level = true, .json = "dirty_bytes", .part = FIGURE_REST, .name = "dirty_bytes", .place = 60, \
 	       .help = "still to be written at the end") \
 	NUMBER(compulsory_bytes, COLUMN, FIGURE_BYTES, .json = "compulsory_bytes", .part = FIGURE_REST, .name = "compulsory_bytes", \
 	       .place = 70, .help = "each tensor once, as stored, less what the chip could keep: necessary of any run") \
@@ -89,34 +89,34 @@
 	NUMBER(tokens, ROW, FIGURE_COUNT, .json = "tokens", .part = FIGURE_REST, .name = "new_tokens", \
 	       .place = 190, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "new tokens of all sequences, of all the workload's steps") \
-	NUMBER(workload_steps, ROW, FIGURE_COUNT, .json = "workload_steps", .part = FIGURE_REST, .name = "workload_steps", \
+	NUMBER(workload_steps, ROW, FIGURE_COUNT, .level = true, .json = "workload_steps", .part = FIGURE_REST, .name = "workload_steps", \
 	       .place = 200, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "steps that the workload is made of") \
 	NUMBER(fused_ps, ROW, FIGURE_US, .json = "fused_us", .part = FIGURE_REST, .name = "fused_us", \
 	       .place = 210, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "of the GPU that it is set beside, fused and under a graph") \
-	NUMBER(spread_ppm, ROW, FIGURE_COUNT, .json = "spread_ppm", .part = FIGURE_REST, .name = "spread_ppm", \
+	NUMBER(spread_ppm, ROW, FIGURE_COUNT, .level = true, .json = "spread_ppm", .part = FIGURE_REST, .name = "spread_ppm", \
 	       .place = 220, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "how sure the time is: of its logarithm, upwards, four times in five") \
-	NUMBER(spread_down_ppm, ROW, FIGURE_COUNT, .json = "spread_down_ppm", .part = FIGURE_REST, .name = "spread_down_ppm", \
+	NUMBER(spread_down_ppm, ROW, FIGURE_COUNT, .level = true, .json = "spread_down_ppm", .part = FIGURE_REST, .name = "spread_down_ppm", \
 	       .place = 222, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "the same downwards; 0: as upwards") \
-	NUMBER(interval_from, ROW, FIGURE_COUNT, .json = "interval_from", .part = FIGURE_REST, .name = "interval_from", \
+	NUMBER(interval_from, ROW, FIGURE_COUNT, .level = true, .json = "interval_from", .part = FIGURE_REST, .name = "interval_from", \
 	       .place = 224, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "an NPU's interval is by 1: silicon of its family, 2: what that was fitted to, 3: other families") \
-	NUMBER(fused_spread_ppm, ROW, FIGURE_COUNT, .json = "fused_spread_ppm", .part = FIGURE_REST, .name = "fused_spread_ppm", \
+	NUMBER(fused_spread_ppm, ROW, FIGURE_COUNT, .level = true, .json = "fused_spread_ppm", .part = FIGURE_REST, .name = "fused_spread_ppm", \
 	       .place = 230, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "the same of fused_ps over the time, upwards") \
-	NUMBER(fused_down_ppm, ROW, FIGURE_COUNT, .json = "fused_down_ppm", .part = FIGURE_REST, .name = "fused_down_ppm", \
+	NUMBER(fused_down_ppm, ROW, FIGURE_COUNT, .level = true, .json = "fused_down_ppm", .part = FIGURE_REST, .name = "fused_down_ppm", \
 	       .place = 232, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "the same downwards; 0: as upwards") \
-	NUMBER(part_layers, ROW, FIGURE_COUNT, .json = "part_layers", .part = FIGURE_REST, .name = "part_layers", \
+	NUMBER(part_layers, ROW, FIGURE_COUNT, .level = true, .json = "part_layers", .part = FIGURE_REST, .name = "part_layers", \
 	       .place = 250, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "of a model's layers, those that ran; 0: all") \
-	NUMBER(part_of_layers, ROW, FIGURE_COUNT, .json = "part_of_layers", .part = FIGURE_REST, .name = "part_of_layers", \
+	NUMBER(part_of_layers, ROW, FIGURE_COUNT, .level = true, .json = "part_of_layers", .part = FIGURE_REST, .name = "part_of_layers", \
 	       .place = 252, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "how many it has, where a part of them ran") \
-	NUMBER(part_experts, ROW, FIGURE_COUNT, .json = "part_experts", .part = FIGURE_REST, .name = "part_experts", \
+	NUMBER(part_experts, ROW, FIGURE_COUNT, .level = true, .json = "part_experts", .part = FIGURE_REST, .name = "part_experts", \
 	       .place = 254, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "of a layer's experts, those that are there; 0: all") \
-	NUMBER(part_of_experts, ROW, FIGURE_COUNT, .json = "part_of_experts", .part = FIGURE_REST, .name = "part_of_experts", \
+	NUMBER(part_of_experts, ROW, FIGURE_COUNT, .level = true, .json = "part_of_experts", .part = FIGURE_REST, .name = "part_of_experts", \
 	       .place = 256, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "how many it has, where a part of them is") \
-	NUMBER(unknown_kernels, ROW, FIGURE_COUNT, .json = "unknown_kernels", .part = FIGURE_REST, .name = "unknown_kernels", \
+	NUMBER(unknown_kernels, ROW, FIGURE_COUNT, .level = true, .json = "unknown_kernels", .part = FIGURE_REST, .name = "unknown_kernels", \
 	       .place = 258, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "names of kernels, where no rule knows any of them: there is no answer then") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
@@ -180,6 +180,7 @@ struct figure {
 	int place;           /* among the columns of npusim sweep, with gaps for newcomers; 0: none */
 	bool brief;          /* also where that prints for people */
 	bool early;          /* the machine has it before anything runs */
+	bool level;          /* a state of a machine or of a run: runs one after another have no sum of it */
 	const char *help;
 	enum figure_kept kept;
 	const char *member; /* of struct figures, and where it is kept; NULL: made */

@@ -8,6 +8,7 @@
 
 #include "sim/base/path.h"
 #include "sim/cli/ops_table.h"
+#include "sim/cli/run_stages.h"
 #include "sim/report/timeline.h"
 #include "sim/ui/outfile.h"
 
@@ -17,7 +18,7 @@
 #define OPS_SHOWN      10
 
 struct options {
-	const char *config, *start, *fidelity, *results, *program, *timeline, *explain_map, *format;
+	const char *config, *start, *fidelity, *results, *program, *timeline, *explain_map, *format, *stages;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
@@ -182,6 +183,15 @@ out:
 	return rc;
 }
 
+static int run_several(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out,
+                       struct err *e)
+{
+	const struct run_stages q = { o->stages, o->config,       o->results, &o->sets, &o->workload,
+		                      *how,      o->allow_opaque, o->all,     f,        check_opaque };
+
+	return run_stages(&q, out, e);
+}
+
 /* --- options ----------------------------------------------------------------------------------------------- */
 
 /* A program is mapped already, whatever it was made of. */
@@ -193,12 +203,31 @@ static int check_given(const struct options *o, struct err *e)
 	               : 0;
 }
 
+/* What is of one run, beside several. */
+static int check_stages(const struct options *o, struct err *e)
+{
+	const char *one = o->explain_map            ? "explain-map"
+	                  : o->explain_fusion       ? "explain-fusion"
+	                  : o->program              ? "program"
+	                  : o->timeline             ? "timeline"
+	                  : o->top != OPS_NOT_GIVEN ? "ops"
+	                                            : NULL;
+
+	if (one)
+		return err_set(
+			e, ERR_USAGE,
+			"option '--%s' is of one run, and '--stages' makes several: give the stage alone, without"
+			" '--stages'",
+			one);
+	return run_stages_check(o->stages, &o->workload, e);
+}
+
 static int run_check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (workload_check(&o->workload, WORKLOAD_RUN, e) < 0 || check_given(o, e) < 0 ||
-	    run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+	if ((o->stages ? check_stages(o, e) : workload_check(&o->workload, WORKLOAD_RUN, e)) < 0 ||
+	    check_given(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
@@ -221,6 +250,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_RUN) },
+		{ 0, "stages", OPT_TEXT, &o.stages, "LIST", RUN_STAGES_HELP },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
@@ -262,7 +292,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = {
 		"npusim run -c CONFIG (-t T.db [--range NAME] [-m MODEL] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME] |"
 		" --program-in FILE)"
-		" [--set KEY=VALUE]... [options]",
+		" [--stages LIST] [--set KEY=VALUE]... [options]",
 		"Replays a measured trace, or runs a model by its description, on a machine that is described in YAML: how long each op would take there, what"
 		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
 		" the measured time. A ratio above 1 means the simulated machine is faster. Kernel time and wall time are"
@@ -280,7 +310,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 8192\n"
 		"npusim run -c configs/npu/dsocr.yaml -t served.json -m llama-3.1-8b --batch 8 --context 512   # a CUDA graph\n"
 		"npusim run -c configs/npu/dsocr.yaml --program-in workloads/programs/mlp.txt\n"
-		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n",
+		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n"
+		"npusim run -c configs/npu/dsocr.yaml -m deepseek-ocr --stages 'vision:image=1024; vision:image=640,batch=6;"
+		" prefill:tokens=923; decode:tokens=256'\n",
 		opts,
 		0,
 		0
@@ -291,7 +323,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = run_check_options(&o, &how, &f, e)) == 0)
-		rc = do_run(&o, &how, f, out, e);
+		rc = o.stages ? run_several(&o, &how, f, out, e) : do_run(&o, &how, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;

@@ -100,6 +100,8 @@ void run_json(const struct run_report *r, struct str *out);
 /* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
 int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
                  struct res_workload *w, struct err *e);
+int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, struct res_workload *w,
+               struct res_run *run, struct err *e);
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
 
 /* How far the answer may be trusted, as text of a few lines; those after the first begin with `indent`. */

@@ -113,12 +113,13 @@ static int convert_energy(const struct run_result *x, struct arena *a, struct re
 	return 0;
 }
 
-int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)
+int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, struct res_workload *w,
+               struct res_run *run, struct err *e)
 {
 	const struct run_result *x = r->result;
 	struct str text = STR_INIT;
-	struct res_workload w;
-	struct res_run run = {
+
+	*run = (struct res_run){
 		.config_name = r->conf->cfg.name,
 		.config_path = r->conf->path,
 		.build = npusim_build_id(),
@@ -131,18 +132,25 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 		.figures = x->figures,
 		.roofline_bound = res_name(x->roofline_bound),
 	};
-	int rc = -1;
-
 	cfg_dump(r->conf->raw, &text);
-	run.config_text = str_c(&text);
-	if (text.failed)
-		err_nomem(e, "to store the run");
-	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
-	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->diags, a, &run, e) == 0 &&
-	         convert_energy(x, a, &run, e) == 0)
-		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
-	if (rc < 0)
-		r->stored = 0;
+	run->config_text = text.failed ? NULL : arena_strdup(a, str_c(&text));
 	str_free(&text);
-	return rc;
+	if (!run->config_text)
+		return err_nomem(e, "to store the run");
+	if (run_workload(r->stream, r->trace, r->rules_hash, a, w, e) < 0 || convert_ops(x, a, run, e) < 0 ||
+	    convert_sums(x, a, run, e) < 0 || convert_warnings(r->diags, a, run, e) < 0)
+		return -1;
+	return convert_energy(x, a, run, e);
+}
+
+int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)
+{
+	struct res_workload w;
+	struct res_run run;
+
+	if (run_stored(r, host_ns, a, &w, &run, e) == 0 &&
+	    res_put_run(db, &w, &run, &r->stored, &r->stored_again, e) == 0)
+		return 0;
+	r->stored = 0;
+	return -1;
 }

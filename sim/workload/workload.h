@@ -27,6 +27,9 @@
 /* --- the spec ---------------------------------------------------------------------------------------------- */
 
 /* NULL and 0: not given, the default. Texts must outlive it. */
+#define WORKLOAD_CONTEXT 1024 /* of a model's decode step, where none is given */
+#define WORKLOAD_PROMPT  512  /* tokens of its prompt */
+
 struct workload_spec {
 	const char *trace, *range, *model, *program;
 	const char *phase, *quant, *kv, *style, *attention, *skew, *rewrite, *rules, *dtype;

@@ -125,10 +125,10 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 		                   .attend = (enum attend_way)(x.attend + 1),
 		                   .batch = s->batch ? (uint32_t)s->batch : 1,
 		                   .context = s->context                ? s->context
-		                              : x.phase == BUILD_DECODE ? 1024
+		                              : x.phase == BUILD_DECODE ? WORKLOAD_CONTEXT
 		                                                        : 0,
 		                   .tokens = s->tokens                  ? s->tokens
-		                             : x.phase == BUILD_PREFILL ? 512
+		                             : x.phase == BUILD_PREFILL ? WORKLOAD_PROMPT
 		                                                        : 1,
 		                   .layers = (uint32_t)s->layers,
 		                   .experts = (uint32_t)s->experts,
