@@ -73,7 +73,7 @@ void eval_judge(const struct eval_job *j, const struct baseline *b, struct arena
 	const struct buy_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
 		                        .machines = j->machines,
 		                        .conf = j->conf };
-	const bool buys = !launches(j->conf) && !x->report.given;
+	const bool buys = j->machines && !launches(j->conf) && !x->report.given;
 	struct err none = ERR_INIT;
 
 	x->report.baseline = b;

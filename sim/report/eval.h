@@ -9,7 +9,8 @@
 
 /* What is evaluated; all of it outlives what comes of it. */
 struct eval_job {
-	struct machine_base *machines;   /* the machine, for others that differ in a value */
+	struct machine_base
+		*machines; /* the machine, for others that differ in a value; NULL: nobody asks what to buy */
 	const struct machine_conf *conf; /* of them, as they are */
 	const struct workload *w;
 	struct run_opts how; /* its program is the workload's */
