@@ -50,9 +50,9 @@ PROGRAM_OF = program_fields program_base program_words program_remainder program
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
+STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page answer_doc answer_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
 API = api api_machine api_work api_eval api_limits
 UI = screen out outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
@@ -62,7 +62,7 @@ CLI = cmd \
       run \
       serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
       sweep merge sweep_again sweep_print pareto \
-      answer answer_read answer_run answer_values answer_text answer_page \
+      study study_commands \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
@@ -74,7 +74,7 @@ CLI = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate answer res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt
@@ -82,7 +82,7 @@ PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
 SEEN     =
-SEEN_study  = answer_read answer_run answer_values answer_text answer_page cmd
+SEEN_study  = study_commands cmd
 SEEN_beside = probe_kernel_beside gpu cmd
 FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside foreign
 

@@ -8,6 +8,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/json.h"
 #include "sim/base/str.h"
 #include "sim/report/doc.h"
 #include "sim/ui/opt.h"
@@ -25,6 +26,14 @@ struct cmd {
 	const struct cmd *sub;
 	const char *help;
 };
+
+/* What is asked of a command's document by path (sim/study/answer.h), and the tree it becomes, where that costs less than text. */
+struct cmd_figures {
+	const char *const *paths;
+	size_t n_paths;
+	struct json_tree *tree;
+};
+int cmd_run_figures(int argc, char **argv, const struct cmd_figures *f, struct err *e);
 
 cmd_fn cmd_run, cmd_serve, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate,
 	cmd_calibrate;

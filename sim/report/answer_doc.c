@@ -1,7 +1,8 @@
-/* answer_text.c - a study as tables, CSV, JSON and Markdown. */
+/* answer_doc.c - a study as tables, CSV, JSON and Markdown. */
 #include <string.h>
 
-#include "sim/cli/answer.h"
+#include "sim/report/answer_doc.h"
+#include "sim/ui/out.h"
 
 #define WIDTH          100
 #define MARKDOWN_WIDTH 120

@@ -1,12 +1,14 @@
-/* answer.c - npusim study: commands run, figures taken, claims held against them. */
+/* study.c - npusim study: commands run, figures taken, claims held against them. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
-#include "sim/cli/answer.h"
+#include "sim/cli/study_commands.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/report/answer_doc.h"
 #include "sim/ui/outfile.h"
+#include "sim/ui/progress.h"
 
 struct options {
 	const char *page, *pages, *markdown, *format;
@@ -94,10 +96,18 @@ static int add_files(struct files *f, const struct answer *x, const char *folder
 {
 	struct opt_file page = { OPT_WRITE, folder ? page_in(folder, x) : NULL, "pages", NULL };
 
-	for (size_t i = 0; i < x->n_runs; i++)
-		for (size_t k = 0; k < x->runs[i].n_files; k++)
-			if (add_file(f, &x->runs[i].files[k], e) < 0)
+	for (const struct answer_run *u = x->runs; u < x->runs + x->n_runs; u++) {
+		const char *by = u->n_files ? arena_printf(x->a, "%s:%d", x->path, u->place->line) : "";
+
+		if (!by)
+			return err_nomem(e, NULL);
+		for (const char *p = u->files; p < u->files + u->n_files; p += strlen(p) + 1) {
+			const struct opt_file file = { *p == 's' ? OPT_SETS : OPT_READ, p + 1, NULL, by };
+
+			if (add_file(f, &file, e) < 0)
 				return -1;
+		}
+	}
 	if (!folder)
 		return 0;
 	return page.text ? add_file(f, &page, e) : err_nomem(e, NULL);
@@ -120,12 +130,34 @@ static int check_files(const struct opt_cmd *cmd, const struct opt_list *args, c
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
 
+static void watch(void *progress, size_t done, size_t of)
+{
+	(void)of;
+	progress_set(progress, done);
+}
+
+static int answer(struct answer *x, const struct answer_runner *by, uint64_t jobs, struct err *e)
+{
+	size_t n = 0;
+	struct progress *p;
+	int rc;
+
+	for (size_t i = 0; i < x->n_runs; i++)
+		n += x->runs[i].same == i;
+	p = progress_new("study", "commands", n);
+	rc = answer_run(x, by, jobs < ANSWER_JOBS ? (unsigned)jobs : ANSWER_JOBS, watch, p, e);
+	progress_free(p);
+	return rc < 0 ? -1 : answer_judge(x, e);
+}
+
 /* All files are read before the first command runs. */
 static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
                    const struct cmd *all, struct answers *s, struct err *e)
 {
+	const struct answer_runner by = study_commands(all);
+
 	while (s->n < (size_t)files->n) {
-		struct answer *x = answer_load(files->v[s->n], all, e);
+		struct answer *x = answer_load(files->v[s->n], &by, e);
 
 		if (!x)
 			return -1;
@@ -136,7 +168,7 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 	if (check_files(cmd, files, o, s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n && !o->dry; i++)
-		if (answer_run(s->v[i], all, (unsigned)o->jobs, e) < 0 || answer_judge(s->v[i], e) < 0)
+		if (answer(s->v[i], &by, o->jobs, e) < 0)
 			return -1;
 	return 0;
 }
@@ -178,7 +210,8 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		{ 0, "markdown", OPT_WRITE, &o.markdown, "FILE.md", "write the claims there, a row each" },
 		{ 0, "dry-run", OPT_FLAG, &o.dry, NULL, "read the files and list the commands; nothing runs" },
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
-		  "commands side by side; as many as there are processors by default. The answer does not depend on it" },
+		  "commands side by side; as many as there are processors by default. 1: one after the other, in this process."
+		  " The answer does not depend on it" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the claims alone" },
 		{ .type = OPT_END },
 	};

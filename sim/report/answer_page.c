@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/cli/answer.h"
+#include "sim/report/answer_doc.h"
 #include "sim/report/plain_page.h"
 
 #define BAR 90 /* pixels of the largest */

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cli/answer.h"
+#include "sim/study/answer.h"
 
 #define COUNT(v) (sizeof(v) / sizeof *(v))
 
 struct reader {
 	struct answer *x;
-	const struct cmd *all;
+	const struct answer_runner *by;
 	struct err *e;
 };
 
@@ -239,38 +239,25 @@ static int fill_paths(struct reader *r, struct answer_run *u)
 	return 0;
 }
 
-/* What the command reads; `said` by it. */
-static int set_files(struct reader *r, const struct str *said, struct answer_run *u)
-{
-	const char *end = str_c(said) + said->len;
-	struct opt_file *v;
-	char *by = arena_printf(r->x->a, "%s:%d", r->x->path, u->place->line);
-
-	for (const char *p = str_c(said); p < end; p += strlen(p) + 1)
-		u->n_files++;
-	if (!by || !(u->files = v = arena_array(r->x->a, u->n_files + 1, sizeof *v)))
-		return err_nomem(r->e, NULL);
-	for (const char *p = str_c(said); p < end; p += strlen(p) + 1, v++) {
-		*v = (struct opt_file){ *p == 's' ? OPT_SETS : OPT_READ, arena_strdup(r->x->a, p + 1), NULL, by };
-		if (!v->text)
-			return err_nomem(r->e, NULL);
-	}
-	return 0;
-}
-
 static int check_command(struct reader *r, struct answer_run *u)
 {
 	struct err why = ERR_INIT;
 	struct str files = STR_INIT;
 	const char **words;
+	char *copy = NULL;
 	size_t n;
-	int rc = -1;
 
 	if ((words = answer_words(r->x->a, u->command, &n, &why)) &&
-	    answer_may_run(r->all, words, n, &files, &why) == 0)
-		rc = set_files(r, &files, u);
+	    r->by->check(r->by->arg, words, n, &files, &why) == 0) {
+		if (files.failed || !(copy = arena_alloc(r->x->a, files.len + 1)))
+			err_nomem(&why, NULL);
+		else
+			memcpy(copy, str_c(&files), files.len);
+		u->files = copy;
+		u->n_files = files.len;
+	}
 	str_free(&files);
-	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : rc;
+	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : 0;
 }
 
 static int add_run(struct reader *r, const struct ynode *at, struct answer_group *g, const size_t *which)
@@ -396,10 +383,10 @@ static int read_root(struct reader *r)
 }
 
 /* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */
-static struct answer *read_answer(struct yaml *y, const char *path, const struct cmd *all, struct err *e)
+static struct answer *read_answer(struct yaml *y, const char *path, const struct answer_runner *by, struct err *e)
 {
 	struct answer *x = y ? calloc(1, sizeof *x) : NULL;
-	struct reader r = { x, all, e };
+	struct reader r = { x, by, e };
 
 	if (!x) {
 		yaml_free(y);
@@ -416,14 +403,14 @@ static struct answer *read_answer(struct yaml *y, const char *path, const struct
 	return NULL;
 }
 
-struct answer *answer_load(const char *path, const struct cmd *all, struct err *e)
+struct answer *answer_load(const char *path, const struct answer_runner *by, struct err *e)
 {
-	return read_answer(yaml_load(path, e), path, all, e);
+	return read_answer(yaml_load(path, e), path, by, e);
 }
 
-struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e)
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct answer_runner *by, struct err *e)
 {
-	return read_answer(yaml_parse(text, n, name, e), name, all, e);
+	return read_answer(yaml_parse(text, n, name, e), name, by, e);
 }
 
 void answer_free(struct answer *x)
