@@ -206,6 +206,35 @@ TEST(a_documents_tree_is_that_of_its_text)
 	arena_free(a);
 }
 
+/* What to buy next is found where it is asked, and nothing is otherwise for having been asked before. */
+TEST(what_was_asked_before_changes_no_document)
+{
+	npusim *n = open_ok();
+	npusim_machine *m = named(n, "edge");
+	npusim_work *w = work_ok(n);
+	npusim_result *plain = eval_ok(m, w), *whole = eval_ok(m, w);
+	const double low = get(plain, "interval.low");
+	const char *key = NULL, *again = NULL;
+	char *s, *t;
+
+	CHECK(plain->judged && !plain->bought && !plain->text.len);
+	CHECK(get(plain, "ops[0].id") == 0 && !plain->bought);
+	CHECK(npusim_text(plain, "next_switch.key", &key, NULL) == 0 && plain->bought);
+	s = document(plain);
+	t = document(whole);
+	CHECK_STR(s, t);
+	CHECK(get(whole, "interval.low") == low && get(plain, "interval.low") == low);
+	CHECK(npusim_text(whole, "next_switch.key", &again, NULL) == 0);
+	CHECK_STR(key, again);
+	free(s);
+	free(t);
+	npusim_result_free(plain);
+	npusim_result_free(whole);
+	npusim_work_free(w);
+	npusim_machine_free(m);
+	npusim_close(n);
+}
+
 TEST(what_ran_before_changes_no_answer)
 {
 	static const char *const sets[][1] = {
@@ -600,9 +629,9 @@ TEST(two_handles_are_used_by_two_threads)
 }
 
 SUITE(t_api, T(figures_are_those_of_the_modules), T(a_documents_tree_is_that_of_its_text),
-      T(what_ran_before_changes_no_answer), T(things_are_closed_in_any_order),
-      T(values_are_found_by_path_and_what_is_not_there_is_named), T(a_document_is_cut_to_the_buffer),
-      T(a_bad_configuration_is_one_error_with_its_place), T(a_bad_workload_or_option_is_one_error),
-      T(null_is_an_error_and_no_crash), T(structs_of_another_size_are_read_and_written_as_far_as_they_go),
-      T(limits_are_those_of_the_module), T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing),
-      T(two_handles_are_used_by_two_threads));
+      T(what_was_asked_before_changes_no_document), T(what_ran_before_changes_no_answer),
+      T(things_are_closed_in_any_order), T(values_are_found_by_path_and_what_is_not_there_is_named),
+      T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
+      T(a_bad_workload_or_option_is_one_error), T(null_is_an_error_and_no_crash),
+      T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(limits_are_those_of_the_module),
+      T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing), T(two_handles_are_used_by_two_threads));
