@@ -46,15 +46,8 @@ static bool is_name(const char *s)
 static int number_in(struct reader *r, const struct ynode *map, const char *key, double *out)
 {
 	const struct ynode *n = ynode_get(map, key);
-	const char *s;
-	char *end;
 
-	if (!n)
-		return 0;
-	if (yaml_str(r->x->y, n, &s, r->e) < 0)
-		return -1;
-	*out = strtod(s, &end);
-	return end != s && !*end ? 0 : yaml_err(r->x->y, n, r->e, "'%s' is no number", s);
+	return n ? yaml_real(r->x->y, n, out, r->e) : 0;
 }
 
 /* A list under a key; NULL: there is none, or it is wrong, as `e` says. */
