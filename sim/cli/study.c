@@ -28,19 +28,10 @@ static int write_page(const char *path, const struct answer *x, struct err *e)
 	return rc;
 }
 
-/* A study's page in a folder; NULL: out of memory. */
-static char *page_in(const char *folder, const struct answer *x)
-{
-	size_t n;
-	const char *stem = answer_stem(x, &n);
-
-	return arena_printf(x->a, "%s/%.*s.html", folder, (int)n, stem);
-}
-
 static int write_pages(const char *folder, const struct answers *s, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		char *path = page_in(folder, s->v[i]);
+		char *path = study_page_in(folder, s->v[i]);
 
 		if (!path)
 			return err_nomem(e, NULL);
@@ -66,66 +57,6 @@ static int write_files(const struct options *o, const struct answers *s, struct 
 	if ((o->page && write_page(o->page, s->v[0], e) < 0) || (o->pages && write_pages(o->pages, s, e) < 0))
 		return -1;
 	return o->markdown ? write_markdown(o->markdown, s, e) : 0;
-}
-
-/* --- files ------------------------------------------------------------------------------------------------- */
-
-struct files {
-	struct opt_file *v;
-	size_t n, cap;
-};
-
-static int add_file(struct files *f, const struct opt_file *x, struct err *e)
-{
-	struct opt_file *more;
-
-	for (size_t i = 0; i < f->n; i++) /* many commands, few files */
-		if (x->type != OPT_WRITE && f->v[i].type == x->type && strcmp(f->v[i].text, x->text) == 0)
-			return 0;
-	if (f->n == f->cap) {
-		if (!(more = realloc(f->v, (2 * f->cap + 64) * sizeof *more)))
-			return err_nomem(e, "for the names of files");
-		f->v = more;
-		f->cap = 2 * f->cap + 64;
-	}
-	f->v[f->n++] = *x;
-	return 0;
-}
-
-static int add_files(struct files *f, const struct answer *x, const char *folder, struct err *e)
-{
-	struct opt_file page = { OPT_WRITE, folder ? page_in(folder, x) : NULL, "pages", NULL };
-
-	for (const struct answer_run *u = x->runs; u < x->runs + x->n_runs; u++) {
-		const char *by = u->n_files ? arena_printf(x->a, "%s:%d", x->path, u->place->line) : "";
-
-		if (!by)
-			return err_nomem(e, NULL);
-		for (const char *p = u->files; p < u->files + u->n_files; p += strlen(p) + 1) {
-			const struct opt_file file = { *p == 's' ? OPT_SETS : OPT_READ, p + 1, NULL, by };
-
-			if (add_file(f, &file, e) < 0)
-				return -1;
-		}
-	}
-	if (!folder)
-		return 0;
-	return page.text ? add_file(f, &page, e) : err_nomem(e, NULL);
-}
-
-/* Pages and claims against all that commands read. */
-static int check_files(const struct opt_cmd *cmd, const struct opt_list *args, const struct options *o,
-                       const struct answers *s, struct err *e)
-{
-	struct files f = { NULL, 0, 0 };
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < s->n; i++)
-		rc = add_files(&f, s->v[i], o->pages, e);
-	if (rc == 0)
-		rc = opt_check_files(cmd, args->v, args->n, f.v, f.n, e);
-	free(f.v);
-	return rc;
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
@@ -165,7 +96,7 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 		if (answer_check(x, e) < 0)
 			return -1;
 	}
-	if (check_files(cmd, files, o, s, e) < 0)
+	if (study_check_files(cmd, files, s, o->pages, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n && !o->dry; i++)
 		if (answer(s->v[i], &by, o->jobs, e) < 0)

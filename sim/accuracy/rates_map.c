@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/accuracy/rates.h"
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
 #include "sim/base/re.h"
 #include "sim/base/str.h"
-#include "sim/cli/rates.h"
 #include "traces/text/csv.h"
 
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
