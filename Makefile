@@ -50,19 +50,19 @@ PROGRAM_OF = program_fields program_base program_words program_remainder program
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline diag engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
+STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text
+REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc ablate_page answer_doc answer_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text
 API = api api_machine api_work api_eval api_limits
 UI = screen out outfile opt inner opt_files opt_man opt_complete progress
-ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
+ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy rates_map rates_run \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CLI = cmd \
       ops_table ops_rows run_label \
       run run_stages \
-      serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
+      serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
       sweep merge sweep_again sweep_print pareto \
-      answer answer_read answer_run answer_values answer_text answer_page \
+      study study_commands study_files \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
@@ -82,7 +82,7 @@ PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
 SEEN     =
-SEEN_study  = answer_read answer_run answer_values answer_text answer_page cmd
+SEEN_study  = study_commands cmd
 SEEN_beside = probe_kernel_beside gpu cmd
 FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside foreign
 

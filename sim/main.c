@@ -36,7 +36,7 @@
  *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
  *   sim/workload       what is run: a trace, a model or a program by one spec, read to an op stream
  *   sim/serve          requests that arrive over time: what each step works for, and what it takes
- *   sim/study          many designs; one parameter a step further
+ *   sim/study          many designs; one parameter a step further; studies
  *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed
  *   sim/accuracy       how far a model is off, and how sure a total is; microbenchmarks on a simulated memory; fits
  *

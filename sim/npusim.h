@@ -114,7 +114,8 @@ NPUSIM_API void npusim_result_free(npusim_result *r);
 
 /* A number of the document by its path, "total_us", "ops[3].stalls.dram", "interval.low"; true and false are 1 and 0. -1: there is
  * none, or it is null. Figures of the whole run ("total_us", "energy_uj") are there at once; for the first that is not, all that
- * is said of the run is found out (verdict, interval, what to buy next), which takes as long as some runs in closed form. */
+ * is said of the run is found out; for "verdict" and "next_..." also what to buy next, which takes as long as some runs in closed
+ * form. */
 NPUSIM_API int npusim_get(npusim_result *r, const char *path, double *value, struct npusim_error *e);
 /* A text, "verdict[0]", "ops[3].name"; it stays until the result is closed. */
 NPUSIM_API int npusim_text(npusim_result *r, const char *path, const char **text, struct npusim_error *e);

@@ -16,15 +16,8 @@
 static int accuracy_real(const struct yaml *y, const struct ynode *map, const char *key, double *out, struct err *e)
 {
 	const struct ynode *n = ynode_get(map, key);
-	const char *s;
-	char *end;
 
-	if (!n)
-		return yaml_err(y, map, e, "'%s' is missing", key);
-	if (yaml_str(y, n, &s, e) < 0)
-		return -1;
-	*out = strtod(s, &end);
-	return *end || end == s ? yaml_err(y, n, e, "'%s' is no number", s) : 0;
+	return n ? yaml_real(y, n, out, e) : yaml_err(y, map, e, "'%s' is missing", key);
 }
 
 static int score(const struct yaml *y, const struct ynode *n, struct score *s, struct err *e)

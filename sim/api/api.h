@@ -56,9 +56,9 @@ struct npusim_result {
 	struct arena *arena;
 	struct eval_job job;
 	struct eval eval;
-	bool judged;
-	struct str text; /* the document; empty: not made yet */
-	const struct json *root;
+	bool judged, bought;             /* what is said of the run is known; what to buy next, too */
+	struct str text;                 /* the document; empty: not made yet */
+	const struct json *root, *plain; /* the same as a tree; without what to buy next */
 };
 
 /* Within a call this thread has the plain locale; `n` NULL: nothing changes. */

@@ -122,14 +122,21 @@ void npusim_result_free(npusim_result *r)
 
 /* --- the document ------------------------------------------------------------------------------------------ */
 
-static void judge(npusim_result *r)
+/* What to buy next takes most of the time, and is found where it is asked. */
+static void judge(npusim_result *r, bool buys)
 {
 	const struct workload *w = r->job.w;
+	struct eval_job j = r->job;
 
+	if (r->judged && (r->bought || !buys))
+		return;
+	if (!buys)
+		j.machines = NULL;
 	if (!r->w->baseline)
 		r->w->baseline = baseline_new(r->m->n->source, w->source == WORKLOAD_TRACE ? &w->in.trace : NULL);
-	eval_verdict(&r->job, r->w->baseline, r->arena, &r->eval);
+	eval_verdict(&j, r->w->baseline, r->arena, &r->eval);
 	r->judged = true;
+	r->bought = buys;
 }
 
 static int api_eval_make(npusim_result *r, struct err *e)
@@ -139,8 +146,7 @@ static int api_eval_make(npusim_result *r, struct err *e)
 	if (r->text.len)
 		return 0;
 	was = api_enter(r->m->n);
-	if (!r->judged)
-		judge(r);
+	judge(r, true);
 	str_clear(&r->text);
 	run_json(&r->eval.report, &r->text);
 	api_leave(was);
@@ -150,16 +156,27 @@ static int api_eval_make(npusim_result *r, struct err *e)
 	return err_nomem(e, "for a document");
 }
 
-static const struct json *tree(npusim_result *r, struct err *e)
+static const struct json *tree(npusim_result *r, bool buys, struct err *e)
 {
-	locale_t was;
+	const struct json **at = buys ? &r->root : &r->plain;
+	const locale_t was = api_enter(r->m->n);
+	struct json_tree *t = r->root || *at ? NULL : json_tree_new(r->arena);
+	struct str none = STR_INIT;
+	struct out_json j;
 
-	if (!r->root && api_eval_make(r, e) == 0) {
-		was = api_enter(r->m->n);
-		r->root = json_parse(r->text.p, r->text.len, r->arena, e);
-		api_leave(was);
+	if (r->root) {
+		at = &r->root;
+	} else if (t) {
+		judge(r, buys);
+		out_json_init_tree(&j, t, &none);
+		run_document(&r->eval.report, &j);
+		*at = none.failed ? NULL : json_tree_root(t, e);
 	}
-	return r->root;
+	if (!*at && e->kind == ERR_NONE)
+		err_nomem(e, "for a document");
+	str_free(&none);
+	api_leave(was);
+	return *at;
 }
 
 size_t npusim_json(npusim_result *r, char *buf, size_t size, struct npusim_error *e)
@@ -209,6 +226,7 @@ static bool figure_now(const npusim_result *r, const char *path, double *value)
 static const struct json *at(npusim_result *r, const char *path, const void *out, const char *who, struct err *e)
 {
 	const struct json *root;
+	char member[32] = "";
 
 	if (!r || !path || !out) {
 		err_set(e, ERR_USAGE, "%s: the %s is NULL", who,
@@ -217,7 +235,8 @@ static const struct json *at(npusim_result *r, const char *path, const void *out
 		                : "place for the answer");
 		return NULL;
 	}
-	return (root = tree(r, e)) ? json_find(root, path, e) : NULL;
+	strncat(member, path, strcspn(path, ".[") < sizeof member ? strcspn(path, ".[") : sizeof member - 1);
+	return (root = tree(r, run_verdict_buys(member), e)) ? json_find(root, path, e) : NULL;
 }
 
 int npusim_get(npusim_result *r, const char *path, double *value, struct npusim_error *e)

@@ -8,9 +8,9 @@
 
 #include "sim/base/str.h"
 
-/* --- reading ----------------------------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------------------------------ */
 
-/* A list or an object that is not closed yet: its last value is `first` of a ring through `next`. */
+/* A list or an object that is not closed yet: its values hang together by `next`. */
 struct item {
 	struct json value;
 	struct item *next;
@@ -21,32 +21,39 @@ struct level {
 	struct item *first, *last;
 };
 
-struct reader {
+enum fault { FAULT_NONE, FAULT_MEMORY, FAULT_DEPTH };
+
+struct json_tree {
 	struct arena *a;
-	struct level level[JSON_DEPTH + 1];
-	int depth; /* level[0] holds the root */
-	const char *key;
-	const char *why;
+	struct json top;                    /* a list of the root */
+	struct level level[JSON_DEPTH + 1]; /* level[0] holds the root */
+	int depth;
+	enum fault fault; /* the first; nothing is added after it */
 };
 
-static int no_memory(struct reader *r)
+struct json_tree *json_tree_new(struct arena *a)
 {
-	r->why = "no memory for it";
-	return 0;
+	struct json_tree *t = arena_alloc(a, sizeof *t);
+
+	if (!t)
+		return NULL;
+	t->a = a;
+	t->top.kind = JSON_LIST;
+	t->level[0].of = &t->top;
+	return t;
 }
 
-static struct json *json_put(struct reader *r, enum json_kind kind)
+/* `key` and `text` live as long as the tree. NULL: there is a fault. */
+static struct json *add(struct json_tree *t, const char *key, enum json_kind kind, double number, const char *text)
 {
-	struct level *l = &r->level[r->depth];
-	struct item *x = arena_alloc(r->a, sizeof *x);
+	struct level *l = &t->level[t->depth];
+	struct item *x = t->fault ? NULL : arena_alloc(t->a, sizeof *x);
 
 	if (!x) {
-		no_memory(r);
+		t->fault = t->fault ? t->fault : FAULT_MEMORY;
 		return NULL;
 	}
-	x->value.kind = kind;
-	x->value.key = r->key;
-	r->key = NULL;
+	x->value = (struct json){ .kind = kind, .key = key, .text = text, .number = number };
 	if (l->last)
 		l->last->next = x;
 	else
@@ -56,108 +63,168 @@ static struct json *json_put(struct reader *r, enum json_kind kind)
 	return &x->value;
 }
 
+static void open_(struct json_tree *t, const char *key, enum json_kind kind)
+{
+	struct json *x = add(t, key, kind, 0, NULL);
+
+	if (x && t->depth == JSON_DEPTH)
+		t->fault = FAULT_DEPTH;
+	else if (x)
+		t->level[++t->depth] = (struct level){ .of = x };
+}
+
+void json_tree_close(struct json_tree *t)
+{
+	struct level *l = &t->level[t->depth];
+	size_t i = 0;
+
+	if (t->fault || t->depth == 0)
+		return;
+	t->depth--;
+	if (!(l->of->v = arena_array(t->a, l->of->n + 1, sizeof *l->of->v))) {
+		t->fault = FAULT_MEMORY;
+		return;
+	}
+	for (struct item *x = l->first; x; x = x->next)
+		l->of->v[i++] = &x->value;
+}
+
+/* NULL of NULL; else a copy, or a fault. */
+static const char *kept(struct json_tree *t, const char *text)
+{
+	const char *copy = text && !t->fault ? arena_strdup(t->a, text) : NULL;
+
+	if (text && !copy && !t->fault)
+		t->fault = FAULT_MEMORY;
+	return copy;
+}
+
+void json_tree_open(struct json_tree *t, const char *key, enum json_kind kind)
+{
+	open_(t, kept(t, key), kind);
+}
+
+void json_tree_value(struct json_tree *t, const char *key, enum json_kind kind, double number, const char *text)
+{
+	const char *name = kept(t, key);
+
+	add(t, name, kind, number, kept(t, text));
+}
+
+const struct json *json_tree_root(const struct json_tree *t, struct err *e)
+{
+	if (!t->fault && t->depth == 0 && t->top.n == 1)
+		return &t->level[0].first->value;
+	if (t->fault == FAULT_MEMORY)
+		err_nomem(e, "for a document");
+	else
+		err_set(e, ERR_IO, "this is no JSON document: %s",
+		        t->fault == FAULT_DEPTH ? "it is too deep" : "a fault");
+	return NULL;
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------- */
+
+struct reader {
+	struct json_tree *t;
+	const char *key;
+};
+
+static const char *key_of(struct reader *r)
+{
+	const char *key = r->key;
+
+	r->key = NULL;
+	return key;
+}
+
+static int json_put(struct reader *r, enum json_kind kind, double number, const char *text)
+{
+	return add(r->t, key_of(r), kind, number, text) != NULL;
+}
+
+static const char *word(struct reader *r, const void *text, size_t n)
+{
+	const char *s = arena_strndup(r->t->a, text, n);
+
+	if (!s)
+		r->t->fault = FAULT_MEMORY;
+	return s;
+}
+
 static int on_null(void *r)
 {
-	return json_put(r, JSON_NULL) != NULL;
+	return json_put(r, JSON_NULL, 0, NULL);
 }
 
 static int on_boolean(void *r, int v)
 {
-	struct json *x = json_put(r, JSON_BOOL);
-
-	if (x)
-		x->number = v ? 1 : 0;
-	return x != NULL;
+	return json_put(r, JSON_BOOL, v ? 1 : 0, NULL);
 }
 
-static int on_number(void *arg, const char *text, size_t n)
+static int on_number(void *r, const char *text, size_t n)
 {
-	struct reader *r = arg;
-	struct json *x = json_put(r, JSON_NUMBER);
+	const char *digits = word(r, text, n);
 
-	if (!x)
-		return 0;
-	if (!(x->text = arena_strndup(r->a, text, n)))
-		return no_memory(r);
-	x->number = strtod(x->text, NULL);
-	return 1;
+	return digits && json_put(r, JSON_NUMBER, strtod(digits, NULL), NULL);
 }
 
-static int on_text(void *arg, const unsigned char *text, size_t n)
+static int on_text(void *r, const unsigned char *text, size_t n)
 {
-	struct reader *r = arg;
-	struct json *x = json_put(r, JSON_TEXT);
+	const char *s = word(r, text, n);
 
-	if (!x)
-		return 0;
-	return (x->text = arena_strndup(r->a, (const char *)text, n)) ? 1 : no_memory(r);
+	return s && json_put(r, JSON_TEXT, 0, s);
 }
 
 static int on_key(void *arg, const unsigned char *text, size_t n)
 {
 	struct reader *r = arg;
 
-	return (r->key = arena_strndup(r->a, (const char *)text, n)) ? 1 : no_memory(r);
+	return (r->key = word(r, text, n)) != NULL;
 }
 
-static int open_(struct reader *r, enum json_kind kind)
+static int on_open(struct reader *r, enum json_kind kind)
 {
-	struct json *x = json_put(r, kind);
-
-	if (!x)
-		return 0;
-	if (r->depth == JSON_DEPTH) {
-		r->why = "it is too deep";
-		return 0;
-	}
-	r->level[++r->depth] = (struct level){ .of = x };
-	return 1;
+	open_(r->t, key_of(r), kind);
+	return r->t->fault == FAULT_NONE;
 }
 
-static int close_(void *arg)
+static int on_close(void *arg)
 {
 	struct reader *r = arg;
-	struct level *l = &r->level[r->depth--];
-	size_t i = 0;
 
-	if (!(l->of->v = arena_array(r->a, l->of->n + 1, sizeof *l->of->v)))
-		return no_memory(r);
-	for (struct item *x = l->first; x; x = x->next)
-		l->of->v[i++] = &x->value;
-	return 1;
+	json_tree_close(r->t);
+	return r->t->fault == FAULT_NONE;
 }
 
 static int on_object(void *r)
 {
-	return open_(r, JSON_OBJECT);
+	return on_open(r, JSON_OBJECT);
 }
 
 static int on_list(void *r)
 {
-	return open_(r, JSON_LIST);
+	return on_open(r, JSON_LIST);
 }
 
 const struct json *json_parse(const char *text, size_t n, struct arena *a, struct err *e)
 {
-	static const yajl_callbacks all = { on_null,   on_boolean, NULL,   NULL,    on_number, on_text,
-		                            on_object, on_key,     close_, on_list, close_ };
-	struct json top = { .kind = JSON_LIST };
-	struct reader r = { .a = a };
+	static const yajl_callbacks all = { on_null,   on_boolean, NULL,     NULL,    on_number, on_text,
+		                            on_object, on_key,     on_close, on_list, on_close };
+	struct reader r = { json_tree_new(a), NULL };
 	yajl_handle h;
 	bool ok;
 
-	r.level[0].of = &top;
-	if (!(h = yajl_alloc(&all, NULL, &r))) {
+	if (!r.t || !(h = yajl_alloc(&all, NULL, &r))) {
 		err_nomem(e, "for a document");
 		return NULL;
 	}
 	ok = yajl_parse(h, (const unsigned char *)text, n) == yajl_status_ok &&
-	     yajl_complete_parse(h) == yajl_status_ok && top.n == 1;
+	     yajl_complete_parse(h) == yajl_status_ok;
 	yajl_free(h);
-	if (ok)
-		return &r.level[0].first->value;
-	err_set(e, r.why && r.why[0] == 'n' ? ERR_NOMEM : ERR_IO, "this is no JSON document: %s",
-	        r.why ? r.why : "a fault");
+	if (ok || r.t->fault)
+		return json_tree_root(r.t, e);
+	err_set(e, ERR_IO, "this is no JSON document: a fault");
 	return NULL;
 }
 

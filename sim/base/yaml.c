@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -615,6 +616,17 @@ int yaml_u64(const struct yaml *y, const struct ynode *n, uint64_t min, uint64_t
 		                (unsigned long long)min, (unsigned long long)max);
 	*out = v;
 	return 0;
+}
+
+int yaml_real(const struct yaml *y, const struct ynode *n, double *out, struct err *e)
+{
+	const char *s;
+	char *end;
+
+	if (yaml_str(y, n, &s, e) < 0)
+		return -1;
+	*out = strtod(s, &end);
+	return end != s && !*end && isfinite(*out) ? 0 : yaml_err(y, n, e, "'%s' is no number", s);
 }
 
 int yaml_bool(const struct yaml *y, const struct ynode *n, bool *out, struct err *e)

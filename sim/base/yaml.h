@@ -48,6 +48,8 @@ int yaml_str(const struct yaml *y, const struct ynode *n, const char **out, stru
 /* What stands under a key of the whole file, copied into `a`; an error where it is missing. */
 int yaml_root_text(const struct yaml *y, const char *key, struct arena *a, const char **out, struct err *e);
 int yaml_u64(const struct yaml *y, const struct ynode *n, uint64_t min, uint64_t max, uint64_t *out, struct err *e);
+/* A finite number, as strtod reads it. */
+int yaml_real(const struct yaml *y, const struct ynode *n, double *out, struct err *e);
 int yaml_bool(const struct yaml *y, const struct ynode *n, bool *out, struct err *e);
 /* Refuses keys outside the list, naming the nearest right one. */
 int yaml_only_keys(const struct yaml *y, const struct ynode *map, const char *const *keys, size_t n, struct err *e);

@@ -8,6 +8,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/json.h"
 #include "sim/base/str.h"
 #include "sim/report/doc.h"
 #include "sim/ui/opt.h"
@@ -26,10 +27,18 @@ struct cmd {
 	const char *help;
 };
 
+/* What is asked of a command's document by path (sim/study/answer.h), and the tree it becomes, where that costs less than text. */
+struct cmd_figures {
+	const char *const *paths;
+	size_t n_paths;
+	struct json_tree *tree;
+};
+int cmd_run_figures(int argc, char **argv, const struct cmd_figures *f, struct err *e);
+
 cmd_fn cmd_run, cmd_serve, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate,
 	cmd_calibrate;
 cmd_fn cmd_export;
-cmd_fn cmd_workload_build, cmd_workload_attend, cmd_workload_options;
+cmd_fn cmd_workload_build, cmd_workload_attend, cmd_workload_options, cmd_workload_rates;
 extern const struct cmd cmd_workload_table[];
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_config_area, cmd_config_peaks;

@@ -49,11 +49,38 @@ static int check_opaque(const struct workload *w, bool allowed, struct err *e)
 	return -1;
 }
 
-static void write_report(const struct run_report *r, enum out_format f, struct str *out)
+/* Where a run is told. */
+struct sink {
+	enum out_format format;
+	struct str *out;                   /* as text */
+	const struct cmd_figures *figures; /* NULL; else as a tree, and in `out` nothing */
+};
+
+/* Are figures asked that what to buy next is part of? */
+static bool asks_what_to_buy(const struct cmd_figures *f)
 {
-	if (f == OUT_JSON)
+	for (size_t i = 0; f && i < f->n_paths; i++) {
+		char member[64] = "";
+
+		strncat(member, f->paths[i],
+		        strcspn(f->paths[i], ".[") < sizeof member - 1 ? strcspn(f->paths[i], ".[") : 0);
+		if (run_verdict_buys(member))
+			return true;
+	}
+	return !f;
+}
+
+static void write_report(const struct run_report *r, const struct sink *to)
+{
+	struct str *out = to->out;
+	struct out_json j;
+
+	if (to->figures) {
+		out_json_init_tree(&j, to->figures->tree, out);
+		run_document(r, &j);
+	} else if (to->format == OUT_JSON)
 		run_json(r, out);
-	else if (f == OUT_CSV)
+	else if (to->format == OUT_CSV)
 		run_csv(r, out);
 	else
 		run_table(r, out);
@@ -116,11 +143,11 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 	return rc;
 }
 
-static int run_simulate(const struct options *o, const struct run_opts *how, struct inputs *in, struct eval *x,
-                        uint64_t *host_ns, struct err *e)
+static int run_simulate(const struct options *o, const struct run_opts *how, struct inputs *in, bool buys,
+                        struct eval *x, uint64_t *host_ns, struct err *e)
 {
 	const struct trace *t = &in->w.in.trace;
-	struct eval_job j = { in->machines, in->conf, &in->w, *how };
+	struct eval_job j = { buys ? in->machines : NULL, in->conf, &in->w, *how };
 	struct timeline *line = NULL;
 	uint64_t began;
 
@@ -157,8 +184,7 @@ static int asked(const struct options *o, const struct run_opts *how, struct inp
 	return o->explain_map ? run_mapping(r, o->explain_map, in->w.in.arena, e) : 0;
 }
 
-static int do_run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out,
-                  struct err *e)
+static int do_run(const struct options *o, const struct run_opts *how, const struct sink *to, struct err *e)
 {
 	struct err not_stored = ERR_INIT;
 	struct inputs in;
@@ -166,14 +192,15 @@ static int do_run(const struct options *o, const struct run_opts *how, enum out_
 	uint64_t host_ns;
 	int rc = -1;
 
-	if (inputs_read(&in, o, e) < 0 || run_simulate(o, how, &in, &x, &host_ns, e) < 0 ||
+	if (inputs_read(&in, o, e) < 0 ||
+	    run_simulate(o, how, &in, asks_what_to_buy(to->figures), &x, &host_ns, e) < 0 ||
 	    asked(o, how, &in, &x, e) < 0)
 		goto out;
 	if (in.db) {
 		res_close(in.db, run_store(&x.report, in.db, host_ns, in.w.in.arena, &not_stored), &not_stored);
 		in.db = NULL;
 	}
-	write_report(&x.report, f, out); /* also when it could not be stored: the time was spent */
+	write_report(&x.report, to); /* also when it could not be stored: the time was spent */
 	if (not_stored.kind)
 		*e = not_stored;
 	else
@@ -239,7 +266,7 @@ static int run_check_options(const struct options *o, struct run_opts *how, enum
 	return cmd_format(o->format, f, e);
 }
 
-int cmd_run(int argc, char **argv, struct str *out, struct err *e)
+static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 {
 	struct options o = {
 		.start = "steady", .fidelity = "event", .seed = RUN_SEED, .top = OPS_NOT_GIVEN, .reuse_ppm = NOT_GIVEN
@@ -319,12 +346,32 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	};
 	struct opt_list args = { NULL, 0 };
 	struct run_opts how = { .start = RUN_STEADY };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+	int rc = cmd_parse(&cmd, argc, argv, &args, to->out, e);
 
-	if (rc == 0 && (rc = run_check_options(&o, &how, &f, e)) == 0)
-		rc = o.stages ? run_several(&o, &how, f, out, e) : do_run(&o, &how, f, out, e);
+	if (rc == 0 && o.stages && to->figures)
+		rc = err_set(e, ERR_USAGE, "'--stages' is several runs, and a study asks for the figures of one");
+	if (rc == 0 && (rc = run_check_options(&o, &how, &to->format, e)) == 0)
+		rc = o.stages ? run_several(&o, &how, to->format, to->out, e) : do_run(&o, &how, to, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;
+}
+
+int cmd_run(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct sink to = { .out = out };
+
+	return run_to(argc, argv, &to, e);
+}
+
+int cmd_run_figures(int argc, char **argv, const struct cmd_figures *f, struct err *e)
+{
+	struct str none = STR_INIT;
+	struct sink to = { .out = &none, .figures = f };
+	int rc = run_to(argc, argv, &to, e);
+
+	if (none.failed && !e->kind)
+		rc = err_nomem(e, "for a document");
+	str_free(&none);
+	return rc;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/base/path.h"
-#include "sim/cli/rates.h"
 #include "workloads/model/count.h"
 
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))

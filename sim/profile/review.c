@@ -49,17 +49,6 @@ static int review_text(struct loading *g, const struct ynode *map, const char *k
 	return (*out = arena_strdup(g->a, s)) ? 0 : err_nomem(g->e, "for the review");
 }
 
-static int review_real(struct loading *g, const struct ynode *n, double *v)
-{
-	const char *s;
-	char *end;
-
-	if (yaml_str(g->y, n, &s, g->e) < 0)
-		return -1;
-	*v = strtod(s, &end);
-	return *s && !*end && isfinite(*v) ? 0 : yaml_err(g->y, n, g->e, "'%s' is no number", s);
-}
-
 static int beside(struct loading *g, const struct ynode *n, char out[1024])
 {
 	const char *s;
@@ -282,11 +271,11 @@ static int read_means(struct loading *g, const struct ynode *map)
 			return yaml_err(g->y, v, g->e, "four numbers: compute, memory, balanced, all");
 		m->metric = (enum counter)k;
 		for (int c = 0; c < 3; c++) {
-			if (review_real(g, v->vals[c], &m->printed[order[c]]) < 0)
+			if (yaml_real(g->y, v->vals[c], &m->printed[order[c]], g->e) < 0)
 				return -1;
 			m->got[order[c]] = review_mean_of(s, (int)order[c], m->metric);
 		}
-		if (review_real(g, v->vals[3], &m->all_printed) < 0)
+		if (yaml_real(g->y, v->vals[3], &m->all_printed, g->e) < 0)
 			return -1;
 		m->all_got = review_mean_of(s, REVIEW_ALL, m->metric);
 	}
@@ -307,14 +296,14 @@ static int read_printed(struct loading *g, const struct ynode *root)
 	if (longest->n > s->n_kernels)
 		return yaml_err(g->y, longest, g->e, "more kernels than there are counters of");
 	for (; s->n_top < top->n; s->n_top++)
-		if (review_real(g, top->vals[s->n_top], &s->top[s->n_top]) < 0)
+		if (yaml_real(g->y, top->vals[s->n_top], &s->top[s->n_top], g->e) < 0)
 			return -1;
 	for (; s->n_longest < longest->n; s->n_longest++) {
 		const struct ynode *n = longest->vals[s->n_longest];
 
 		if (n->kind != YNODE_SEQ || n->n != 2)
 			return yaml_err(g->y, n, g->e, "a time and a class: [404.70, compute]");
-		if (review_real(g, n->vals[0], &s->longest_printed[s->n_longest].us) < 0 ||
+		if (yaml_real(g->y, n->vals[0], &s->longest_printed[s->n_longest].us, g->e) < 0 ||
 		    class_named(g, n->vals[1], &s->longest_printed[s->n_longest].class) < 0)
 			return -1;
 	}
@@ -346,7 +335,7 @@ static int judge(struct loading *g, struct exprs *x, const struct ynode *n, stru
 		return c->verdict = REVIEW_TEXT, 0;
 	if (!is)
 		return yaml_err(g->y, n, g->e, "'is' is missing here");
-	if (printed && (review_real(g, printed, &want) < 0 || review_text(g, n, "printed", &c->printed) < 0))
+	if (printed && (yaml_real(g->y, printed, &want, g->e) < 0 || review_text(g, n, "printed", &c->printed) < 0))
 		return -1;
 	if (review_text(g, n, printed ? "is" : "holds", &c->is) < 0)
 		return -1;

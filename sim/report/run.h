@@ -95,7 +95,8 @@ int run_apart(struct run_report *r, struct machine_base *machines, const struct 
 void run_fusion_table(const struct run_report *r, struct str *out);
 void run_fusion_json(struct out_json *j, const struct run_report *r);
 void run_csv(const struct run_report *r, struct str *out); /* the ops */
-void run_json(const struct run_report *r, struct str *out);
+void run_document(const struct run_report *r, struct out_json *j);
+void run_json(const struct run_report *r, struct str *out); /* the same as text */
 
 /* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
 int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,

@@ -162,66 +162,72 @@ static void head_json(struct out_json *j, const struct run_report *r, const stru
 		out_json_real(j, "simulated_part_us", unit_ps_us(r->result->total_ps));
 }
 
-void run_json(const struct run_report *r, struct str *out)
+void run_document(const struct run_report *r, struct out_json *j)
 {
 	const struct run_result *x = r->result;
 	struct figures answer = x->figures;
 	struct run_sum sums[OP_KINDS], all;
 	struct figure_measured m;
 	struct str trust = STR_INIT;
-	struct out_json j;
 	char hash[17];
 
 	run_sum_ops(r, sums, &all);
 	m = run_measured(r, &all);
 	hash_hex(x->config_hash, hash);
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
+	out_json_open(j, NULL, '{');
 	if (r->verdict && !r->verdict->us)
 		answer.total_ps = answer.cycles = 0;
-	head_json(&j, r, &answer, &m);
-	out_json_text(&j, "config_hash", hash);
-	out_json_text(&j, "fidelity", r->result->engine->fidelity);
-	figure_json(&j, FIGURE_WALL, &x->figures, &m);
-	out_json_text(&j, "config", r->conf->cfg.name);
-	out_json_text(&j, "workload", r->trace->path);
+	head_json(j, r, &answer, &m);
+	out_json_text(j, "config_hash", hash);
+	out_json_text(j, "fidelity", r->result->engine->fidelity);
+	figure_json(j, FIGURE_WALL, &x->figures, &m);
+	out_json_text(j, "config", r->conf->cfg.name);
+	out_json_text(j, "workload", r->trace->path);
 	if (r->lowered)
-		types_out_json(r->lowered, &j);
-	out_json_text(&j, "range", r->trace->range);
-	run_align_json(&j, r);
-	run_rewrite_json(&j, r);
-	out_json_text(&j, "start", run_start_name(r->start));
-	out_json_real(&j, "expert_reuse", (double)x->reuse_ppm / 1e6);
-	out_json_bool(&j, "expert_reuse_assumed", !r->reuse_given);
-	out_json_u64(&j, "seed", r->seed);
-	figure_json(&j, FIGURE_EFFORT, &x->figures, &m);
+		types_out_json(r->lowered, j);
+	out_json_text(j, "range", r->trace->range);
+	run_align_json(j, r);
+	run_rewrite_json(j, r);
+	out_json_text(j, "start", run_start_name(r->start));
+	out_json_real(j, "expert_reuse", (double)x->reuse_ppm / 1e6);
+	out_json_bool(j, "expert_reuse_assumed", !r->reuse_given);
+	out_json_u64(j, "seed", r->seed);
+	figure_json(j, FIGURE_EFFORT, &x->figures, &m);
 	run_trust(r, "", &trust);
-	out_json_text(&j, "accuracy", str_c(&trust));
+	out_json_text(j, "accuracy", str_c(&trust));
 	if (r->not_validated)
-		out_json_text(&j, "not_validated", r->not_validated);
+		out_json_text(j, "not_validated", r->not_validated);
 	str_free(&trust);
-	warnings(&j, r->diags);
-	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
-	figure_json(&j, FIGURE_REST, &answer, &m);
-	by_resource(&j, "stall_us", x->stall_ps);
-	by_resource(&j, "roofline_terms_us", x->floor_ps);
-	by_resource(&j, "mapped_terms_us", x->peak_ps);
-	energy(&j, x);
-	kinds(&j, r, sums);
-	out_json_open(&j, "ops", '[');
+	warnings(j, r->diags);
+	out_json_text(j, "roofline_bound", res_name(x->roofline_bound));
+	figure_json(j, FIGURE_REST, &answer, &m);
+	by_resource(j, "stall_us", x->stall_ps);
+	by_resource(j, "roofline_terms_us", x->floor_ps);
+	by_resource(j, "mapped_terms_us", x->peak_ps);
+	energy(j, x);
+	kinds(j, r, sums);
+	out_json_open(j, "ops", '[');
 	for (size_t i = 0; i < r->stream->n_ops; i++)
-		op(&j, r, i);
-	out_json_close(&j, ']');
+		op(j, r, i);
+	out_json_close(j, ']');
 	if (r->explain_fusion) {
-		fusions(&j, r);
-		run_fusion_json(&j, r);
+		fusions(j, r);
+		run_fusion_json(j, r);
 	}
 	if (r->told)
-		run_mapping_json(&j, r);
-	stats(&j, x);
+		run_mapping_json(j, r);
+	stats(j, x);
 	if (r->stored)
-		out_json_int(&j, "run", r->stored);
-	out_json_close(&j, '}');
+		out_json_int(j, "run", r->stored);
+	out_json_close(j, '}');
+}
+
+void run_json(const struct run_report *r, struct str *out)
+{
+	struct out_json j;
+
+	out_json_init(&j, out);
+	run_document(r, &j);
 }
 
 /* --- csv --------------------------------------------------------------------------------------------------- */

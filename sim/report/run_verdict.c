@@ -683,3 +683,8 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 	marginal_json(j, "next_buy", &v->buy.amount);
 	marginal_json(j, "next_switch", &v->buy.choice);
 }
+
+bool run_verdict_buys(const char *member)
+{
+	return strcmp(member, "verdict") == 0 || strcmp(member, "next_buy") == 0 || strcmp(member, "next_switch") == 0;
+}

@@ -133,6 +133,108 @@ TEST(figures_are_those_of_the_modules)
 	npusim_close(n);
 }
 
+static bool alike(const struct json *x, const struct json *y)
+{
+	if (x->kind != y->kind || x->n != y->n || x->number != y->number || !x->key != !y->key ||
+	    !x->text != !y->text || (x->key && strcmp(x->key, y->key) != 0) ||
+	    (x->text && strcmp(x->text, y->text) != 0))
+		return false;
+	for (size_t i = 0; i < x->n; i++)
+		if (!alike(x->v[i], y->v[i]))
+			return false;
+	return true;
+}
+
+static const struct json *tree_of(const struct run_report *r, struct arena *a)
+{
+	struct json_tree *t = json_tree_new(a);
+	struct str none = STR_INIT;
+	struct err e = ERR_INIT;
+	struct out_json j;
+
+	CHECK(t);
+	out_json_init_tree(&j, t, &none);
+	run_document(r, &j);
+	CHECK(!none.len && !none.failed);
+	return json_tree_root(t, &e);
+}
+
+/* Of a run on an NPU, where what to buy is asked, and where it is not. */
+TEST(a_documents_tree_is_that_of_its_text)
+{
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct workload_spec spec = { .model = "qwen3-0.6b", .layers = 2, .context = 64 };
+	struct machine_base *base = machine_base_load("edge", NULL, 0, &e);
+	struct machine_conf *conf = machine_base_conf(base, NULL, 0, &e);
+	struct workload_reader by = { .source = &path_source, .machine = &conf->cfg };
+	struct baseline *b = baseline_new(&path_source, NULL);
+	struct workload work;
+	struct eval_job job = { base, conf, &work, run_opts_default() };
+	struct str text = STR_INIT;
+	const struct json *whole, *plain;
+	struct eval x;
+	size_t other = 0;
+
+	job.how.fidelity = RUN_ANALYTIC;
+	CHECK_OK(workload_read(&spec, &by, &work, &e), e);
+	CHECK_OK(eval_run(&job, a, &x, &e), e);
+	eval_verdict(&job, b, a, &x);
+	whole = tree_of(&x.report, a);
+	run_json(&x.report, &text);
+	CHECK(whole && alike(whole, json_parse(text.p, text.len, a, &e)));
+	job.machines = NULL;
+	CHECK_OK(eval_run(&job, a, &x, &e), e);
+	eval_verdict(&job, b, a, &x);
+	plain = tree_of(&x.report, a);
+	CHECK(plain && plain->n == whole->n);
+	for (size_t i = 0; i < whole->n; i++) {
+		const bool same = alike(whole->v[i], plain->v[i]);
+
+		CHECK_STR(whole->v[i]->key, plain->v[i]->key);
+		if (!same && !run_verdict_buys(whole->v[i]->key))
+			test_fail(__FILE__, __LINE__, "%s is otherwise where nobody asks what to buy",
+			          whole->v[i]->key);
+		other += !same;
+	}
+	CHECK(other > 0);
+	str_free(&text);
+	baseline_free(b);
+	workload_free(&work);
+	machine_conf_free(conf);
+	machine_base_free(base);
+	arena_free(a);
+}
+
+/* What to buy next is found where it is asked, and nothing is otherwise for having been asked before. */
+TEST(what_was_asked_before_changes_no_document)
+{
+	npusim *n = open_ok();
+	npusim_machine *m = named(n, "edge");
+	npusim_work *w = work_ok(n);
+	npusim_result *plain = eval_ok(m, w), *whole = eval_ok(m, w);
+	const double low = get(plain, "interval.low");
+	const char *key = NULL, *again = NULL;
+	char *s, *t;
+
+	CHECK(plain->judged && !plain->bought && !plain->text.len);
+	CHECK(get(plain, "ops[0].id") == 0 && !plain->bought);
+	CHECK(npusim_text(plain, "next_switch.key", &key, NULL) == 0 && plain->bought);
+	s = document(plain);
+	t = document(whole);
+	CHECK_STR(s, t);
+	CHECK(get(whole, "interval.low") == low && get(plain, "interval.low") == low);
+	CHECK(npusim_text(whole, "next_switch.key", &again, NULL) == 0);
+	CHECK_STR(key, again);
+	free(s);
+	free(t);
+	npusim_result_free(plain);
+	npusim_result_free(whole);
+	npusim_work_free(w);
+	npusim_machine_free(m);
+	npusim_close(n);
+}
+
 TEST(what_ran_before_changes_no_answer)
 {
 	static const char *const sets[][1] = {
@@ -526,7 +628,8 @@ TEST(two_handles_are_used_by_two_threads)
 	free(want);
 }
 
-SUITE(t_api, T(figures_are_those_of_the_modules), T(what_ran_before_changes_no_answer),
+SUITE(t_api, T(figures_are_those_of_the_modules), T(a_documents_tree_is_that_of_its_text),
+      T(what_was_asked_before_changes_no_document), T(what_ran_before_changes_no_answer),
       T(things_are_closed_in_any_order), T(values_are_found_by_path_and_what_is_not_there_is_named),
       T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
       T(a_bad_workload_or_option_is_one_error), T(null_is_an_error_and_no_crash),

@@ -338,6 +338,23 @@ TEST(booleans_are_words)
 	yaml_free(y);
 }
 
+TEST(numbers_are_whole_and_finite)
+{
+	struct yaml *y = parse("[1, -2.5e3, 0.1, 1x, '', inf, nan, 1e999, [1]]");
+	const struct ynode *r = yaml_root(y);
+	struct err e = ERR_INIT;
+	double v[3];
+
+	for (size_t i = 0; i < 3; i++)
+		CHECK_OK(yaml_real(y, r->vals[i], &v[i], &e), e);
+	CHECK(v[0] == 1 && v[1] == -2500 && v[2] == 0.1);
+	for (size_t i = 3; i < 9; i++) {
+		CHECK(yaml_real(y, r->vals[i], &v[0], &e) == -1 && e.line == 1);
+		err_clear(&e);
+	}
+	yaml_free(y);
+}
+
 TEST(only_known_keys_pass_and_the_nearest_is_named)
 {
 	static const char *const keys[] = { "name", "layers" };
@@ -419,6 +436,6 @@ SUITE(t_yaml, T(nodes_know_kind_text_order_and_place), T(an_empty_file_is_an_emp
       T(an_alias_bomb_is_refused), T(depth_is_bounded_also_through_aliases),
       T(size_is_bounded_in_bytes_values_and_anchors), T(a_file_cut_anywhere_is_read_or_refused_and_nothing_else),
       T(files_that_cannot_be_read_are_io_errors), T(a_file_is_loaded_under_its_path), T(an_endless_file_is_refused),
-      T(whole_numbers_are_read_within_their_range), T(booleans_are_words),
+      T(whole_numbers_are_read_within_their_range), T(booleans_are_words), T(numbers_are_whole_and_finite),
       T(only_known_keys_pass_and_the_nearest_is_named), T(json_is_read_as_json),
       T(random_bytes_never_crash_the_reader));

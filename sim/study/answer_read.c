@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cli/answer.h"
+#include "sim/study/answer.h"
 
 #define COUNT(v) (sizeof(v) / sizeof *(v))
 
 struct reader {
 	struct answer *x;
-	const struct cmd *all;
+	const struct answer_runner *by;
 	struct err *e;
 };
 
@@ -26,8 +26,7 @@ static int text_in(struct reader *r, const struct ynode *map, const char *key, c
 	return **out ? 0 : yaml_err(r->x->y, n, r->e, "'%s' is empty", key);
 }
 
-static int answer_read_need(struct reader *r, const struct ynode *map, const char *key, const char *what,
-                            const char **out)
+static int need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
 {
 	if (text_in(r, map, key, out) < 0)
 		return -1;
@@ -47,19 +46,12 @@ static bool is_name(const char *s)
 static int number_in(struct reader *r, const struct ynode *map, const char *key, double *out)
 {
 	const struct ynode *n = ynode_get(map, key);
-	const char *s;
-	char *end;
 
-	if (!n)
-		return 0;
-	if (yaml_str(r->x->y, n, &s, r->e) < 0)
-		return -1;
-	*out = strtod(s, &end);
-	return end != s && !*end ? 0 : yaml_err(r->x->y, n, r->e, "'%s' is no number", s);
+	return n ? yaml_real(r->x->y, n, out, r->e) : 0;
 }
 
 /* A list under a key; NULL: there is none, or it is wrong, as `e` says. */
-static const struct ynode *answer_read_list(struct reader *r, const struct ynode *root, const char *key, size_t most)
+static const struct ynode *list(struct reader *r, const struct ynode *root, const char *key, size_t most)
 {
 	const struct ynode *n = ynode_get(root, key);
 
@@ -100,7 +92,7 @@ static int read_figure(struct reader *r, const struct ynode *n, bool taken, stru
 	}
 	f->place = n;
 	if (yaml_only_keys(r->x->y, n, taken ? taken_keys : made_keys, taken ? 5 : 4, r->e) < 0 ||
-	    answer_read_need(r, n, taken ? "at" : "is", "a figure", taken ? &f->path : &f->is) < 0 ||
+	    need(r, n, taken ? "at" : "is", "a figure", taken ? &f->path : &f->is) < 0 ||
 	    text_in(r, n, "as", &f->as) < 0 || read_digits(r, n, f) < 0)
 		return -1;
 	return bar ? yaml_bool(r->x->y, bar, &f->bar, r->e) : 0;
@@ -240,38 +232,25 @@ static int fill_paths(struct reader *r, struct answer_run *u)
 	return 0;
 }
 
-/* What the command reads; `said` by it. */
-static int set_files(struct reader *r, const struct str *said, struct answer_run *u)
-{
-	const char *end = str_c(said) + said->len;
-	struct opt_file *v;
-	char *by = arena_printf(r->x->a, "%s:%d", r->x->path, u->place->line);
-
-	for (const char *p = str_c(said); p < end; p += strlen(p) + 1)
-		u->n_files++;
-	if (!by || !(u->files = v = arena_array(r->x->a, u->n_files + 1, sizeof *v)))
-		return err_nomem(r->e, NULL);
-	for (const char *p = str_c(said); p < end; p += strlen(p) + 1, v++) {
-		*v = (struct opt_file){ *p == 's' ? OPT_SETS : OPT_READ, arena_strdup(r->x->a, p + 1), NULL, by };
-		if (!v->text)
-			return err_nomem(r->e, NULL);
-	}
-	return 0;
-}
-
 static int check_command(struct reader *r, struct answer_run *u)
 {
 	struct err why = ERR_INIT;
 	struct str files = STR_INIT;
 	const char **words;
+	char *copy = NULL;
 	size_t n;
-	int rc = -1;
 
 	if ((words = answer_words(r->x->a, u->command, &n, &why)) &&
-	    answer_may_run(r->all, words, n, &files, &why) == 0)
-		rc = set_files(r, &files, u);
+	    r->by->check(r->by->arg, words, n, &files, &why) == 0) {
+		if (files.failed || !(copy = arena_alloc(r->x->a, files.len + 1)))
+			err_nomem(&why, NULL);
+		else
+			memcpy(copy, str_c(&files), files.len);
+		u->files = copy;
+		u->n_files = files.len;
+	}
 	str_free(&files);
-	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : rc;
+	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : 0;
 }
 
 static int add_run(struct reader *r, const struct ynode *at, struct answer_group *g, const size_t *which)
@@ -326,9 +305,8 @@ static int read_group(struct reader *r, const struct ynode *n, struct answer_gro
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->x->y, n, r->e, "a run is a mapping: {name: NAME, command: TEXT, take: {...}}");
-	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 ||
-	    answer_read_need(r, n, "name", "a run", &g->name) < 0 ||
-	    answer_read_need(r, n, "command", "a run", &g->command) < 0 || text_in(r, n, "table", &g->table) < 0 ||
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "name", "a run", &g->name) < 0 ||
+	    need(r, n, "command", "a run", &g->command) < 0 || text_in(r, n, "table", &g->table) < 0 ||
 	    (may_fail && yaml_bool(r->x->y, may_fail, &g->may_fail, r->e) < 0))
 		return -1;
 	if (!is_name(g->name) || strcmp(g->name, "first") == 0)
@@ -353,10 +331,10 @@ static int read_claim(struct reader *r, const struct ynode *n, struct answer_cla
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->x->y, n, r->e, "a claim is a mapping: {says: TEXT, right: EXPR, why: TEXT}");
 	c->place = n;
-	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 ||
-	    answer_read_need(r, n, "says", "a claim", &c->says) < 0 || text_in(r, n, "at", &c->at) < 0 ||
-	    text_in(r, n, "right", &c->right) < 0 || text_in(r, n, "in_part", &c->in_part) < 0 ||
-	    text_in(r, n, "cannot", &c->cannot) < 0 || text_in(r, n, "why", &c->why) < 0)
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "says", "a claim", &c->diags) < 0 ||
+	    text_in(r, n, "at", &c->at) < 0 || text_in(r, n, "right", &c->right) < 0 ||
+	    text_in(r, n, "in_part", &c->in_part) < 0 || text_in(r, n, "cannot", &c->cannot) < 0 ||
+	    text_in(r, n, "why", &c->why) < 0)
 		return -1;
 	if (!c->right == !c->cannot)
 		return yaml_err(r->x->y, n, r->e, "a claim has 'right', an expression, or 'cannot', a reason");
@@ -365,7 +343,7 @@ static int read_claim(struct reader *r, const struct ynode *n, struct answer_cla
 	return c->right && !c->why ? yaml_err(r->x->y, n, r->e, "this claim has no 'why'") : 0;
 }
 
-static int answer_read_read_root(struct reader *r)
+static int read_root(struct reader *r)
 {
 	static const char *const keys[] = { "study", "title", "question", "answer", "runs", "claims" };
 	const struct ynode *root = yaml_root(r->x->y), *n = ynode_get(root, "study"), *runs, *claims;
@@ -379,10 +357,9 @@ static int answer_read_read_root(struct reader *r)
 	if (version != 1)
 		return yaml_err(r->x->y, n, r->e, "this build reads studies of version 1, not %llu",
 		                (unsigned long long)version);
-	if (answer_read_need(r, root, "title", "a study", &r->x->title) < 0 ||
-	    text_in(r, root, "question", &r->x->question) < 0 || text_in(r, root, "answer", &r->x->answer) < 0 ||
-	    !(runs = answer_read_list(r, root, "runs", ANSWER_RUNS)) ||
-	    !(claims = answer_read_list(r, root, "claims", ANSWER_CLAIMS)))
+	if (need(r, root, "title", "a study", &r->x->title) < 0 || text_in(r, root, "question", &r->x->question) < 0 ||
+	    text_in(r, root, "answer", &r->x->answer) < 0 || !(runs = list(r, root, "runs", ANSWER_RUNS)) ||
+	    !(claims = list(r, root, "claims", ANSWER_CLAIMS)))
 		return -1;
 	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
 	r->x->runs = arena_array(r->x->a, ANSWER_RUNS, sizeof *r->x->runs);
@@ -399,10 +376,10 @@ static int answer_read_read_root(struct reader *r)
 }
 
 /* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */
-static struct answer *read_answer(struct yaml *y, const char *path, const struct cmd *all, struct err *e)
+static struct answer *read_answer(struct yaml *y, const char *path, const struct answer_runner *by, struct err *e)
 {
 	struct answer *x = y ? calloc(1, sizeof *x) : NULL;
-	struct reader r = { x, all, e };
+	struct reader r = { x, by, e };
 
 	if (!x) {
 		yaml_free(y);
@@ -413,20 +390,20 @@ static struct answer *read_answer(struct yaml *y, const char *path, const struct
 	x->y = y;
 	if (!(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
 		err_nomem(e, NULL);
-	else if ((x->exprs = exprs_new(e)) && answer_read_read_root(&r) == 0)
+	else if ((x->exprs = exprs_new(e)) && read_root(&r) == 0)
 		return x;
 	answer_free(x);
 	return NULL;
 }
 
-struct answer *answer_load(const char *path, const struct cmd *all, struct err *e)
+struct answer *answer_load(const char *path, const struct answer_runner *by, struct err *e)
 {
-	return read_answer(yaml_load(path, e), path, all, e);
+	return read_answer(yaml_load(path, e), path, by, e);
 }
 
-struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e)
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct answer_runner *by, struct err *e)
 {
-	return read_answer(yaml_parse(text, n, name, e), name, all, e);
+	return read_answer(yaml_parse(text, n, name, e), name, by, e);
 }
 
 void answer_free(struct answer *x)

@@ -1,12 +1,11 @@
-/* answer_values.c - figures by path out of a command's JSON, expressions over them, and texts that they stand in. */
+/* answer_values.c - figures by path out of a command's document, expressions over them, and texts that they stand in. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_tree.h>
 
-#include "sim/cli/answer.h"
+#include "sim/study/answer.h"
 
 /* --- a path -------------------------------------------------------------------------------------------------------- */
 
@@ -18,40 +17,36 @@ struct found {
 	size_t missing_len;
 };
 
-static void leaf(yajl_val v, struct found *f)
+static void leaf(const struct json *v, struct found *f)
 {
-	if (YAJL_IS_NUMBER(v))
-		f->sum += strtod(YAJL_GET_NUMBER(v), NULL);
-	else if (YAJL_IS_TRUE(v) || YAJL_IS_FALSE(v))
-		f->sum += YAJL_IS_TRUE(v);
-	else if (YAJL_IS_STRING(v))
-		f->text = YAJL_GET_STRING(v);
+	if (v->kind == JSON_TEXT)
+		f->text = v->text;
+	else if (v->kind == JSON_NUMBER || v->kind == JSON_BOOL)
+		f->sum += v->number;
 	else
 		return;
 	f->n++;
 }
 
-static yajl_val member(yajl_val object, const char *name, size_t n)
+static const struct json *member(const struct json *object, const char *name, size_t n)
 {
-	if (!YAJL_IS_OBJECT(object))
-		return NULL;
-	for (size_t i = 0; i < object->u.object.len; i++)
-		if (strlen(object->u.object.keys[i]) == n && strncmp(object->u.object.keys[i], name, n) == 0)
-			return object->u.object.values[i];
+	for (size_t i = 0; object->kind == JSON_OBJECT && i < object->n; i++)
+		if (strlen(object->v[i]->key) == n && strncmp(object->v[i]->key, name, n) == 0)
+			return object->v[i];
 	return NULL;
 }
 
-static bool equals(yajl_val v, const char *text, size_t n)
+static bool equals(const struct json *v, const char *text, size_t n)
 {
 	char number[64];
 
-	if (v && YAJL_IS_STRING(v))
-		return strlen(v->u.string) == n && strncmp(v->u.string, text, n) == 0;
-	if (!v || !YAJL_IS_NUMBER(v) || n >= sizeof number)
+	if (v && v->kind == JSON_TEXT)
+		return strlen(v->text) == n && strncmp(v->text, text, n) == 0;
+	if (!v || v->kind != JSON_NUMBER || n >= sizeof number)
 		return false;
 	memcpy(number, text, n);
 	number[n] = '\0';
-	return strtod(YAJL_GET_NUMBER(v), NULL) == strtod(number, NULL);
+	return v->number == strtod(number, NULL);
 }
 
 /* Where a value ends: at the next comma, or behind the quote that closes it. */
@@ -66,7 +61,7 @@ static const char *value_end(const char *from, const char *end)
 }
 
 /* "kind=gemm,layer=0" of an element; a value with a comma stands in quotes. */
-static bool chosen(yajl_val v, size_t index, const char *how, const char *end)
+static bool chosen(const struct json *v, size_t index, const char *how, const char *end)
 {
 	if (*how == '*')
 		return true;
@@ -87,7 +82,7 @@ static bool chosen(yajl_val v, size_t index, const char *how, const char *end)
 	return true;
 }
 
-static void walk(yajl_val v, const char *path, struct found *f)
+static void walk(const struct json *v, const char *path, struct found *f)
 {
 	const char *end;
 
@@ -99,23 +94,23 @@ static void walk(yajl_val v, const char *path, struct found *f)
 		f->n++;
 	} else if (*path == '[') {
 		end = strchr(path, ']');
-		for (size_t i = 0; end && YAJL_IS_ARRAY(v) && i < v->u.array.len; i++)
-			if (chosen(v->u.array.values[i], i, path + 1, end))
-				walk(v->u.array.values[i], end + 1, f);
+		for (size_t i = 0; end && v->kind == JSON_LIST && i < v->n; i++)
+			if (chosen(v->v[i], i, path + 1, end))
+				walk(v->v[i], end + 1, f);
 	} else {
 		const size_t n = strcspn(path, ".[");
-		yajl_val next = member(v, path, n);
+		const struct json *next = member(v, path, n);
 
 		if (next) {
 			walk(next, path + n, f);
-		} else if (!YAJL_IS_NULL(v)) {
+		} else if (v->kind != JSON_NULL) {
 			f->missing = path;
 			f->missing_len = n;
 		}
 	}
 }
 
-static int take_path(struct answer *x, yajl_val root, struct answer_run *u, size_t figure, struct err *e)
+static int take_path(struct answer *x, const struct json *root, struct answer_run *u, size_t figure, struct err *e)
 {
 	const struct answer_figure *fig = &u->group->figures[figure];
 	struct expr_value *out = &u->figures[figure];
@@ -216,20 +211,14 @@ static int evaluate(struct answer *x, const char *text, struct scope *s, struct 
 
 /* --- figures of a run ---------------------------------------------------------------------------------------------- */
 
-int answer_take(struct answer *x, size_t run, const char *json, struct err *e)
+int answer_take(struct answer *x, size_t run, const struct json *document, struct err *e)
 {
 	struct answer_run *u = &x->runs[run];
-	char why[256];
-	yajl_val root = yajl_tree_parse(json, why, sizeof why);
-	int rc = 0;
 
-	if (!root)
-		return err_set(e, ERR_IO, "it says no JSON: %.80s", why);
-	for (size_t i = 0; rc == 0 && i < u->group->n_figures; i++)
-		if (u->group->figures[i].path)
-			rc = take_path(x, root, u, i, e);
-	yajl_tree_free(root);
-	return rc;
+	for (size_t i = 0; i < u->group->n_figures; i++)
+		if (u->paths[i] && take_path(x, document, u, i, e) < 0)
+			return -1;
+	return 0;
 }
 
 /* Those that are made of others, in the order of the runs. */
@@ -335,8 +324,8 @@ static const char *filled(struct answer *x, const struct ynode *place, const cha
 
 /* --- verdicts ------------------------------------------------------------------------------------------------------ */
 
-static int answer_values_holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s,
-                               bool *yes, struct err *e)
+static int holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s, bool *yes,
+                 struct err *e)
 {
 	struct expr_value v;
 	struct err why = ERR_INIT;
@@ -372,11 +361,11 @@ static int judge(struct answer *x, struct answer_claim *c, struct scope *s, stru
 	c->verdict = ANSWER_CANNOT;
 	if (c->cannot)
 		return 0;
-	if (answer_values_holds(x, c, c->right, s, &yes, e) < 0)
+	if (holds(x, c, c->right, s, &yes, e) < 0)
 		return -1;
 	c->verdict = yes ? ANSWER_RIGHT : ANSWER_WRONG;
 	if (!yes && c->in_part) {
-		if (answer_values_holds(x, c, c->in_part, s, &yes, e) < 0)
+		if (holds(x, c, c->in_part, s, &yes, e) < 0)
 			return -1;
 		c->verdict = yes ? ANSWER_PART : ANSWER_WRONG;
 	}
@@ -407,8 +396,8 @@ int answer_check(struct answer *x, struct err *e)
 	for (size_t i = 0; i < x->n_claims; i++) {
 		const struct answer_claim *c = &x->claims[i];
 
-		if ((c->right && answer_values_holds(x, c, c->right, s, &ignored, e) < 0) ||
-		    (c->in_part && answer_values_holds(x, c, c->in_part, s, &ignored, e) < 0) ||
+		if ((c->right && holds(x, c, c->right, s, &ignored, e) < 0) ||
+		    (c->in_part && holds(x, c, c->in_part, s, &ignored, e) < 0) ||
 		    (c->why && !filled(x, c->place, c->why, s, e)))
 			return -1;
 	}

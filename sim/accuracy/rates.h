@@ -16,13 +16,12 @@
  * engine has one number: a gap between its launches, at least 0, the median over half of its rows, which a hash picks; the
  * error is that of the others. With `gap: none` it has no number, and all of its rows count. Beside it stands what bytes over the bandwidth say, with one factor found on the same half.
  * Leaves out: what an engine does between tokens (sampling, its host), batches. */
-#ifndef NPUSIM_SIM_CLI_RATES_H
-#define NPUSIM_SIM_CLI_RATES_H
+#ifndef NPUSIM_SIM_ACCURACY_RATES_H
+#define NPUSIM_SIM_ACCURACY_RATES_H
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/yaml.h"
-#include "sim/cli/cmd.h"
 
 #define RATES_ENGINES 32
 
@@ -63,9 +62,11 @@ struct rates {
 int rates_read(struct rates *r, const char *table, const char *map, bool prefill, struct err *e);
 void rates_free(struct rates *r);
 const char *rates_text(const struct ynode *entry, const char *key); /* NULL: not there */
+/* Was the gap of its engine found on the row? Else its error counts. */
+bool rates_gap_found_on(const struct rates_row *row);
+/* Percent that a time is off what was published: a rate, or a time. */
+double rates_error(const struct rates *r, const struct rates_row *row, double us);
 /* rates_run.c: simulates each row, once where several are alike, and finds gaps and errors. */
 int rates_run(struct rates *r, void (*progress)(void *arg, size_t done, size_t of), void *arg, struct err *e);
-
-cmd_fn cmd_workload_rates;
 
 #endif

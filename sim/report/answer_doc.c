@@ -1,7 +1,8 @@
-/* answer_text.c - a study as tables, CSV, JSON and Markdown. */
+/* answer_doc.c - a study as tables, CSV, JSON and Markdown. */
 #include <string.h>
 
-#include "sim/cli/answer.h"
+#include "sim/report/answer_doc.h"
+#include "sim/ui/out.h"
 
 #define WIDTH          100
 #define MARKDOWN_WIDTH 120
@@ -55,7 +56,7 @@ static void claim_text(const struct answer *x, const struct answer_claim *c, str
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s: \"%s\"%s%s%s", answer_verdict_name(c->verdict), c->says, c->at ? " (" : "",
+	str_addf(&s, "%s: \"%s\"%s%s%s", answer_verdict_name(c->verdict), c->diags, c->at ? " (" : "",
 	         c->at ? c->at : "", c->at ? ")" : "");
 	out_wrap(str_c(&s), 0, 2, WIDTH, out);
 	str_add(out, "  ");
@@ -121,7 +122,7 @@ static void csv_rows(const struct answer *x, const char *study, struct out_table
 
 		out_text(t, study);
 		out_text(t, answer_verdict_name(c->verdict));
-		out_text(t, c->says);
+		out_text(t, c->diags);
 		out_text(t, c->at);
 		out_text(t, c->cannot ? c->cannot : c->why);
 		out_text(t, c->n_runs ? x->runs[c->runs[0]].command : NULL);
@@ -161,7 +162,7 @@ static void claim_json(struct out_json *j, const struct answer *x, const struct 
 {
 	out_json_open(j, NULL, '{');
 	out_json_text(j, "verdict", answer_verdict_name(c->verdict));
-	out_json_text(j, "says", c->says);
+	out_json_text(j, "says", c->diags);
 	out_json_text(j, "at", c->at);
 	out_json_text(j, "right", c->right);
 	out_json_text(j, "in_part", c->in_part);
@@ -215,7 +216,7 @@ void answer_json(const struct answers *s, struct str *out)
 /* --- markdown ------------------------------------------------------------------------------------------------------ */
 
 /* What would end a cell, or begin something else. */
-static void answer_text_cell(struct str *out, const char *text)
+static void cell(struct str *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("|*_<>`", *text))
@@ -229,11 +230,11 @@ static void claim_row(const struct answer *x, size_t i, size_t number, struct st
 	const struct answer_claim *c = &x->claims[i];
 
 	str_addf(out, "| %zu | ", number);
-	answer_text_cell(out, c->at ? c->at : "");
+	cell(out, c->at ? c->at : "");
 	str_add(out, " | ");
-	answer_text_cell(out, c->says);
+	cell(out, c->diags);
 	str_addf(out, " | **%s** | ", answer_verdict_name(c->verdict));
-	answer_text_cell(out, c->cannot ? c->cannot : c->why);
+	cell(out, c->cannot ? c->cannot : c->why);
 	str_add(out, " | ");
 	for (size_t k = 0; k < c->n_runs && k < 2; k++)
 		str_addf(out, "%s`npusim %s`", k ? "<br>" : "", x->runs[c->runs[k]].command);

@@ -28,19 +28,33 @@
  * A PATH is names with dots between; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
  * up, and # at the end counts them. Expressions are those of expr.h; one that has no value is an error, so that a verdict
  * always follows from figures.
- * Commands run side by side, as processes, and only such that write no file, by what their own tables say. */
-#ifndef NPUSIM_SIM_CLI_ANSWER_H
-#define NPUSIM_SIM_CLI_ANSWER_H
+ * Commands are functions of who has them (struct answer_runner): each gives its document, of which figures are taken, in this
+ * process or in workers of a pool. Only such may run that write no file, by what their own tables say. */
+#ifndef NPUSIM_SIM_STUDY_ANSWER_H
+#define NPUSIM_SIM_STUDY_ANSWER_H
 
 #include "sim/base/expr.h"
+#include "sim/base/json.h"
+#include "sim/base/str.h"
 #include "sim/base/yaml.h"
-#include "sim/cli/cmd.h"
 
 #define ANSWER_RUNS    1000
 #define ANSWER_KEYS    4
 #define ANSWER_FIGURES 40
 #define ANSWER_CLAIMS  400
 #define ANSWER_JOBS    64
+#define ANSWER_WORDS   64                 /* of a command */
+#define ANSWER_BYTES   ((size_t)64 << 20) /* of what it says */
+
+/* Who has the commands. Functions return 0, or -1 with `e` set. */
+struct answer_runner {
+	/* Refuses what no study may run; adds the files that it reads to `files`: 'r', or 's' of a KEY=VALUE, the name and a NUL, each. */
+	int (*check)(void *arg, const char *const *words, size_t n, struct str *files, struct err *e);
+	/* The document, which lives in `a`. What none of the `n_paths` paths asks for need not be in it. */
+	int (*run)(void *arg, const char *const *words, size_t n, const char *const *paths, size_t n_paths,
+	           struct arena *a, const struct json **document, struct err *e);
+	void *arg;
+};
 
 struct answer_figure {
 	const char *name;
@@ -78,16 +92,16 @@ struct answer_run {
 	const char **paths;              /* by the group's figures, with the loops' values */
 	struct expr_value *figures;      /* by the group's */
 	const struct ynode *place;
-	const struct opt_file *files; /* that it names, all read */
-	size_t n_files;
-	size_t same;        /* an earlier run of the same command, whose output serves; its own number: none */
+	const char *files;  /* that it reads, as its runner tells them */
+	size_t n_files;     /* bytes of those */
+	size_t same;        /* an earlier run of the same command, whose document serves; its own number: none */
 	const char *failed; /* why; NULL: it did not */
 	size_t first;       /* the run that first.FIGURE means */
 };
 
 enum answer_verdict { ANSWER_RIGHT, ANSWER_PART, ANSWER_WRONG, ANSWER_CANNOT, ANSWER_VERDICTS };
 struct answer_claim {
-	const char *says, *at, *right, *in_part, *cannot, *why; /* why: with its figures, once it is judged */
+	const char *diags, *at, *right, *in_part, *cannot, *why; /* why: with its figures, once it is judged */
 	const struct ynode *place;
 	enum answer_verdict verdict;
 	size_t *runs, n_runs; /* whose figures it is of, each command once */
@@ -107,38 +121,25 @@ struct answer {
 	size_t counted[ANSWER_VERDICTS];
 };
 
-/* What is wrong with the file, with commands out of `all`; nothing runs. */
-struct answer *answer_load(const char *path, const struct cmd *all, struct err *e);
-struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e);
+/* What is wrong with the file; nothing runs. */
+struct answer *answer_load(const char *path, const struct answer_runner *by, struct err *e);
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct answer_runner *by,
+                            struct err *e);
 void answer_free(struct answer *x);
 /* That every expression can be read, and every figure that it names is taken. */
 int answer_check(struct answer *x, struct err *e);
-/* Runs the commands of `all`, `jobs` at a time, and takes their figures. */
-int answer_run(struct answer *x, const struct cmd *all, unsigned jobs, struct err *e);
-/* Refuses what no study may run; `words` are the command's. Adds what it reads to `files`, as CMD_ASK_FILES tells it. */
-int answer_may_run(const struct cmd *all, const char *const *words, size_t n, struct str *files, struct err *e);
+/* Runs the commands and takes their figures: one after the other in this process, or `jobs` at a time in workers. */
+typedef void answer_progress_fn(void *arg, size_t done, size_t of);
+int answer_run(struct answer *x, const struct answer_runner *by, unsigned jobs, answer_progress_fn *progress, void *arg,
+               struct err *e);
 /* A command's words, quotes heeded. NULL: out of memory, or a quote that is not closed, said in `e`. */
 const char **answer_words(struct arena *a, const char *command, size_t *n, struct err *e);
-/* The figures of a run, of its JSON. */
-int answer_take(struct answer *x, size_t run, const char *json, struct err *e);
+/* The figures of a run, of its document. */
+int answer_take(struct answer *x, size_t run, const struct json *document, struct err *e);
 /* Verdicts, and texts with their figures. */
 int answer_judge(struct answer *x, struct err *e);
 const char *answer_verdict_name(enum answer_verdict v);
 /* A figure as it is printed: "1,234", "0.5", "dram", "-". */
 void answer_number(const struct expr_value *v, int digits, struct str *out);
-
-/* Studies that were judged. */
-struct answers {
-	struct answer **v;
-	size_t n;
-};
-void answer_commands(const struct answers *s, struct str *out); /* what would run */
-void answer_table(const struct answers *s, struct str *out);
-void answer_csv(const struct answers *s, struct str *out);
-void answer_json(const struct answers *s, struct str *out); /* of one an object, of several an array */
-void answer_markdown(const struct answers *s, struct str *out);
-void answer_page(const struct answer *x, struct str *out);
-/* "batching" of "configs/studies/batching.yaml". */
-const char *answer_stem(const struct answer *x, size_t *n);
 
 #endif

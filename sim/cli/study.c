@@ -1,12 +1,14 @@
-/* answer.c - npusim study: commands run, figures taken, claims held against them. */
+/* study.c - npusim study: commands run, figures taken, claims held against them. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
-#include "sim/cli/answer.h"
+#include "sim/cli/study_commands.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/report/answer_doc.h"
 #include "sim/ui/outfile.h"
+#include "sim/ui/progress.h"
 
 struct options {
 	const char *page, *pages, *markdown, *format;
@@ -26,19 +28,10 @@ static int write_page(const char *path, const struct answer *x, struct err *e)
 	return rc;
 }
 
-/* A study's page in a folder; NULL: out of memory. */
-static char *page_in(const char *folder, const struct answer *x)
-{
-	size_t n;
-	const char *stem = answer_stem(x, &n);
-
-	return arena_printf(x->a, "%s/%.*s.html", folder, (int)n, stem);
-}
-
 static int write_pages(const char *folder, const struct answers *s, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		char *path = page_in(folder, s->v[i]);
+		char *path = study_page_in(folder, s->v[i]);
 
 		if (!path)
 			return err_nomem(e, NULL);
@@ -66,66 +59,36 @@ static int write_files(const struct options *o, const struct answers *s, struct 
 	return o->markdown ? write_markdown(o->markdown, s, e) : 0;
 }
 
-/* --- files ------------------------------------------------------------------------------------------------- */
+/* --- all of it --------------------------------------------------------------------------------------------- */
 
-struct files {
-	struct opt_file *v;
-	size_t n, cap;
-};
-
-static int add_file(struct files *f, const struct opt_file *x, struct err *e)
+static void watch(void *progress, size_t done, size_t of)
 {
-	struct opt_file *more;
-
-	for (size_t i = 0; i < f->n; i++) /* many commands, few files */
-		if (x->type != OPT_WRITE && f->v[i].type == x->type && strcmp(f->v[i].text, x->text) == 0)
-			return 0;
-	if (f->n == f->cap) {
-		if (!(more = realloc(f->v, (2 * f->cap + 64) * sizeof *more)))
-			return err_nomem(e, "for the names of files");
-		f->v = more;
-		f->cap = 2 * f->cap + 64;
-	}
-	f->v[f->n++] = *x;
-	return 0;
+	(void)of;
+	progress_set(progress, done);
 }
 
-static int add_files(struct files *f, const struct answer *x, const char *folder, struct err *e)
+static int answer(struct answer *x, const struct answer_runner *by, uint64_t jobs, struct err *e)
 {
-	struct opt_file page = { OPT_WRITE, folder ? page_in(folder, x) : NULL, "pages", NULL };
+	size_t n = 0;
+	struct progress *p;
+	int rc;
 
 	for (size_t i = 0; i < x->n_runs; i++)
-		for (size_t k = 0; k < x->runs[i].n_files; k++)
-			if (add_file(f, &x->runs[i].files[k], e) < 0)
-				return -1;
-	if (!folder)
-		return 0;
-	return page.text ? add_file(f, &page, e) : err_nomem(e, NULL);
+		n += x->runs[i].same == i;
+	p = progress_new("study", "commands", n);
+	rc = answer_run(x, by, jobs < ANSWER_JOBS ? (unsigned)jobs : ANSWER_JOBS, watch, p, e);
+	progress_free(p);
+	return rc < 0 ? -1 : answer_judge(x, e);
 }
-
-/* Pages and claims against all that commands read. */
-static int check_files(const struct opt_cmd *cmd, const struct opt_list *args, const struct options *o,
-                       const struct answers *s, struct err *e)
-{
-	struct files f = { NULL, 0, 0 };
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < s->n; i++)
-		rc = add_files(&f, s->v[i], o->pages, e);
-	if (rc == 0)
-		rc = opt_check_files(cmd, args->v, args->n, f.v, f.n, e);
-	free(f.v);
-	return rc;
-}
-
-/* --- all of it --------------------------------------------------------------------------------------------- */
 
 /* All files are read before the first command runs. */
 static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
                    const struct cmd *all, struct answers *s, struct err *e)
 {
+	const struct answer_runner by = study_commands(all);
+
 	while (s->n < (size_t)files->n) {
-		struct answer *x = answer_load(files->v[s->n], all, e);
+		struct answer *x = answer_load(files->v[s->n], &by, e);
 
 		if (!x)
 			return -1;
@@ -133,10 +96,10 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 		if (answer_check(x, e) < 0)
 			return -1;
 	}
-	if (check_files(cmd, files, o, s, e) < 0)
+	if (study_check_files(cmd, files, s, o->pages, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n && !o->dry; i++)
-		if (answer_run(s->v[i], all, (unsigned)o->jobs, e) < 0 || answer_judge(s->v[i], e) < 0)
+		if (answer(s->v[i], &by, o->jobs, e) < 0)
 			return -1;
 	return 0;
 }
@@ -178,7 +141,8 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		{ 0, "markdown", OPT_WRITE, &o.markdown, "FILE.md", "write the claims there, a row each" },
 		{ 0, "dry-run", OPT_FLAG, &o.dry, NULL, "read the files and list the commands; nothing runs" },
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
-		  "commands side by side; as many as there are processors by default. The answer does not depend on it" },
+		  "commands side by side; as many as there are processors by default. 1: one after the other, in this process."
+		  " The answer does not depend on it" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the claims alone" },
 		{ .type = OPT_END },
 	};

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/accuracy/rates.h"
 #include "sim/base/path.h"
-#include "sim/cli/cmd.h"
-#include "sim/cli/rates.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
+#include "sim/workload/workload.h"
 #include "workloads/model/count.h"
 
 #define LAYERS_MOST 24 /* of a deeper model so many are simulated, and a third of them: layers repeat */
@@ -36,8 +36,8 @@ struct step {
 };
 
 /* A step of so many layers: 0 is all. */
-static int rates_run_simulate(const struct rates *r, const struct rates_row *row, const struct machine_conf *conf,
-                              uint64_t layers, struct step *out, struct err *e)
+static int simulate(const struct rates *r, const struct rates_row *row, const struct machine_conf *conf,
+                    uint64_t layers, struct step *out, struct err *e)
 {
 	const char *how_launched = rates_text(row->by, "launches");
 	const char *style = rates_text(row->by, "style");
@@ -50,16 +50,16 @@ static int rates_run_simulate(const struct rates *r, const struct rates_row *row
 		                              : row->tokens ? row->tokens
 		                                            : 1,
 		                   .layers = layers };
+	const struct workload_reader by = { .source = &path_source, .machine = &conf->cfg };
 	struct run_opts opts = { .start = RUN_COLD, .seed = RUN_SEED };
 	struct workload w;
 	struct run_result x;
 	int rc = -1;
 
-	if (cmd_workload_read(&o, &conf->cfg, &w, e) == 0 &&
-	    run_stream(&w.stream, conf, &opts, w.in.arena, &x, e) == 0) {
+	if (workload_read(&o, &by, &w, e) == 0 && run_stream(&w.stream, conf, &opts, w.in.arena, &x, e) == 0) {
 		const bool host = how_launched && strcmp(how_launched, "host") == 0;
 
-		out->us = cmd_ps_us(!x.wall_graph_ps ? x.total_ps : host ? x.wall_eager_ps : x.wall_graph_ps);
+		out->us = (double)(!x.wall_graph_ps ? x.total_ps : host ? x.wall_eager_ps : x.wall_graph_ps) / 1e6;
 		out->launches = (double)(w.stream.n_launches ? w.stream.n_launches : w.stream.n_ops);
 		rc = 0;
 	}
@@ -100,11 +100,11 @@ static int by_layers(const struct rates *r, struct rates_row *row, const struct 
 	double each;
 
 	if (layers <= LAYERS_MOST) {
-		if (rates_run_simulate(r, row, conf, 0, &many, e) < 0)
+		if (simulate(r, row, conf, 0, &many, e) < 0)
 			return -1;
 		few = many;
-	} else if (rates_run_simulate(r, row, conf, LAYERS_MOST / 3, &few, e) < 0 ||
-	           rates_run_simulate(r, row, conf, LAYERS_MOST, &many, e) < 0) {
+	} else if (simulate(r, row, conf, LAYERS_MOST / 3, &few, e) < 0 ||
+	           simulate(r, row, conf, LAYERS_MOST, &many, e) < 0) {
 		return -1;
 	}
 	each = layers > LAYERS_MOST ? (double)(layers - LAYERS_MOST) / (LAYERS_MOST - LAYERS_MOST / 3) : 0;
@@ -177,7 +177,7 @@ static bool no_gap(const struct rates_row *row)
 	return rates_text(row->by, "gap") != NULL; /* 'none': the map was checked */
 }
 
-static bool gap_found_on(const struct rates_row *row)
+bool rates_gap_found_on(const struct rates_row *row)
 {
 	return row->fitted && !no_gap(row);
 }
@@ -204,10 +204,9 @@ static void fit(struct rates *r, struct rates_engine *x, double *v)
 		}
 }
 
-/* Percent of what was published: a rate or a time. */
-static double off(const struct rates *r, double measured_us, double us)
+double rates_error(const struct rates *r, const struct rates_row *row, double us)
 {
-	return 100 * fabs(r->prefill ? us / measured_us - 1 : measured_us / us - 1);
+	return 100 * (r->prefill ? us / row->measured_us - 1 : row->measured_us / us - 1);
 }
 
 static void errors(const struct rates *r, struct rates_engine *x, double *v, double *w)
@@ -219,12 +218,12 @@ static void errors(const struct rates *r, struct rates_engine *x, double *v, dou
 		if (!of_engine(row, x->name))
 			continue;
 		x->rows++;
-		if (gap_found_on(row)) {
+		if (rates_gap_found_on(row)) {
 			x->fitted++;
 			continue;
 		}
-		v[x->tried] = off(r, row->measured_us, row->predicted_us);
-		w[x->tried++] = off(r, row->measured_us, row->baseline_us);
+		v[x->tried] = fabs(rates_error(r, row, row->predicted_us));
+		w[x->tried++] = fabs(rates_error(r, row, row->baseline_us));
 	}
 	x->median = quantile(v, x->tried, 0.5);
 	x->p90 = quantile(v, x->tried, 0.9);

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/cli/answer.h"
+#include "sim/report/answer_doc.h"
 #include "sim/report/plain_page.h"
 
 #define BAR 90 /* pixels of the largest */
 
-static const char *answer_page_class_of(enum answer_verdict v)
+static const char *class_of(enum answer_verdict v)
 {
 	static const char *const names[] = { "right", "nothing", "wrong", "none" };
 
@@ -55,7 +55,7 @@ static void figure_cell(const struct answer *x, const struct answer_group *g, si
 	str_free(&text);
 }
 
-static void answer_page_command(const char *text, struct str *out)
+static void command(const char *text, struct str *out)
 {
 	str_add(out, "<p><code>npusim ");
 	plain_page_text(out, text);
@@ -71,7 +71,7 @@ static void commands(const struct answer *x, const struct answer_group *g, struc
 		for (size_t k = g->first; k < i; k++)
 			again |= x->runs[k].same == x->runs[i].same;
 		if (!again)
-			answer_page_command(x->runs[i].command, out);
+			command(x->runs[i].command, out);
 	}
 	str_add(out, "</details>");
 }
@@ -109,17 +109,16 @@ static void group_table(const struct answer *x, const struct answer_group *g, st
 static void claim(const struct answer *x, const struct answer_claim *c, struct str *out)
 {
 	str_add(out, "<article>");
-	plain_page_element(out, "blockquote", "", c->says);
+	plain_page_element(out, "blockquote", "", c->diags);
 	if (c->at)
 		plain_page_element(out, "p", "soft", c->at);
-	str_addf(out, "<p><span class=\"v %s\">%s</span>: ", answer_page_class_of(c->verdict),
-	         answer_verdict_name(c->verdict));
+	str_addf(out, "<p><span class=\"v %s\">%s</span>: ", class_of(c->verdict), answer_verdict_name(c->verdict));
 	plain_page_text(out, c->cannot ? c->cannot : c->why);
 	str_add(out, "</p>\n");
 	if (c->n_runs) {
 		str_add(out, "<details><summary class=\"soft\">shown by</summary>");
 		for (size_t k = 0; k < c->n_runs; k++)
-			answer_page_command(x->runs[c->runs[k]].command, out);
+			command(x->runs[c->runs[k]].command, out);
 		str_add(out, "</details>");
 	}
 	str_add(out, "</article>\n");
@@ -131,7 +130,7 @@ static void counts(const struct answer *x, struct str *out)
 	for (int v = 0, some = 0; v < ANSWER_VERDICTS; v++)
 		if (x->counted[v])
 			str_addf(out, "%s<span class=\"v %s\">%zu %s</span>", some++ ? ", " : "",
-			         answer_page_class_of((enum answer_verdict)v), x->counted[v],
+			         class_of((enum answer_verdict)v), x->counted[v],
 			         answer_verdict_name((enum answer_verdict)v));
 	str_addf(out, " of %zu claims</p>\n", x->n_claims);
 }

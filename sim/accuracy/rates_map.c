@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/accuracy/rates.h"
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
 #include "sim/base/re.h"
 #include "sim/base/str.h"
-#include "sim/cli/rates.h"
 #include "traces/text/csv.h"
 
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
@@ -159,7 +159,7 @@ static int find_columns(struct reading *x, const char *what, struct column *out)
 	return 0;
 }
 
-static int rates_map_header(struct reading *x)
+static int header(struct reading *x)
 {
 	for (int i = 0; i <= LISTS; i++)
 		if (find_columns(x,
@@ -200,7 +200,7 @@ static struct rates_row *more(struct reading *x)
 	return &r->rows[r->n++];
 }
 
-static const struct ynode *rates_map_fits(struct reading *x, int list, const char *cell, regmatch_t m[2])
+static const struct ynode *fits(struct reading *x, int list, const char *cell, regmatch_t m[2])
 {
 	for (size_t i = 0; i < x->n[list]; i++)
 		if (regexec(&x->v[list][i].re, cell, 2, m, 0) == 0)
@@ -223,14 +223,14 @@ static int context_of(struct reading *x, struct rates_row *row, const regmatch_t
 }
 
 /* What the row's words mean, or which of them means nothing here. */
-static int rates_map_explain(struct reading *x, struct rates_row *row)
+static int explain(struct reading *x, struct rates_row *row)
 {
 	const char *const cells[LISTS] = { row->gpu, row->model, row->format, row->engine, row->context };
 	const struct ynode **to[LISTS] = { &row->on, &row->of, &row->in, &row->by, &row->at };
 	regmatch_t m[2] = { { -1, -1 }, { -1, -1 } };
 
 	for (int i = 0; i < LISTS; i++) {
-		*to[i] = rates_map_fits(x, i, cells[i], m);
+		*to[i] = fits(x, i, cells[i], m);
 		if (!*to[i])
 			row->why = arena_printf(x->r->a, "no entry of '%s' fits '%s'", lists[i].list, cells[i]);
 		else
@@ -276,14 +276,14 @@ static int table_row(struct reading *x)
 	}
 	row->line = csv_line(x->csv);
 	row->measured_us = x->r->prefill ? 1e3 * v : 1e6 / v;
-	if (rates_map_explain(x, row) < 0)
+	if (explain(x, row) < 0)
 		return -1;
 	row->fitted = hash_mix(h) % 2 == 0;
 	x->r->unsupported += row->why != NULL;
 	return 0;
 }
 
-static int rates_map_read_table(struct reading *x, const char *path)
+static int read_table(struct reading *x, const char *path)
 {
 	struct input *in = input_open(x->path = path, x->e);
 	int rc = -1, got = 0;
@@ -294,7 +294,7 @@ static int rates_map_read_table(struct reading *x, const char *path)
 		err_set(x->e, ERR_IO, "'%s' is empty: a table of rates has a header", path);
 		goto out;
 	}
-	rc = rates_map_header(x);
+	rc = header(x);
 	while (rc == 0 && (got = csv_row(x->csv, x->e)) > 0)
 		if (csv_count(x->csv) == 1 && !*csv_field(x->csv, 0))
 			continue;
@@ -326,7 +326,7 @@ int rates_read(struct rates *r, const char *table, const char *map, bool prefill
 	if (map || path_data("configs/cases/rates.yaml", path, sizeof path, e) == 0)
 		rc = read_map(x, map ? map : path);
 	if (rc == 0)
-		rc = rates_map_read_table(x, table);
+		rc = read_table(x, table);
 	for (int i = 0; i < LISTS; i++)
 		for (size_t k = 0; k < x->n[i]; k++)
 			regfree(&x->v[i][k].re);

@@ -1,0 +1,170 @@
+/* t_answer.c - a study's commands as functions: each runs once, in this process or in workers, and what it says is taken by path. */
+#include "sim/study/answer.h"
+
+#include "validate/tests/test.h"
+
+static const char study[] = "study: 1\n"
+			    "title: T\n"
+			    "runs:\n"
+			    "- name: a\n"
+			    "  command: say {n}\n"
+			    "  for: {n: [1, 2, 3]}\n"
+			    "  take: {us: total.us, kind: {at: kind}, second: 'v[1]', two: 'v[k=2].x', all: 'v[*].#'}\n"
+			    "  make: {gain: us / first.us}\n"
+			    "- name: again\n"
+			    "  command: say 2\n"
+			    "  take: {us: {at: total.us, times: 10}, none: nothing}\n"
+			    "- name: no\n"
+			    "  command: fail at once\n"
+			    "  may_fail: yes\n"
+			    "  take: {us: total.us}\n"
+			    "claims:\n"
+			    "- {says: thrice, right: a.n3.gain == 3, why: '{a.n3.us} of {a.n1.kind}'}\n";
+
+/* Which commands ran, in this process; what was asked of the one before. */
+struct told {
+	char ran[64];
+	size_t n_paths;
+};
+
+static int check(void *arg, const char *const *words, size_t n, struct str *files, struct err *e)
+{
+	(void)arg, (void)e;
+	CHECK(n == 2 || n == 3);
+	str_addf(files, "r%s.yaml", words[1]);
+	str_addc(files, '\0');
+	return 0;
+}
+
+static int say(void *arg, const char *const *words, size_t n, const char *const *paths, size_t n_paths, struct arena *a,
+               const struct json **document, struct err *e)
+{
+	struct told *t = arg;
+	const char *text;
+
+	(void)paths;
+	strncat(t->ran, words[1], sizeof t->ran - strlen(t->ran) - 1);
+	t->n_paths = n_paths;
+	if (n == 3)
+		return err_set(e, ERR_STUCK, "nothing to say");
+	text = arena_printf(
+		a,
+		"{\"total\": {\"us\": %s.5}, \"kind\": \"dram\", \"nothing\": null, \"v\": [1, 7, {\"k\": 2, \"x\": 0.1}]}",
+		words[1]);
+	*document = json_parse(text, strlen(text), a, e);
+	return *document ? 0 : -1;
+}
+
+static struct answer *parsed(const char *text, struct answer_runner *by, struct err *e)
+{
+	struct answer *x = answer_parse(text, strlen(text), "s.yaml", by, e);
+
+	if (!x || answer_check(x, e) < 0)
+		test_fail(__FILE__, __LINE__, "%s", e->msg);
+	return x;
+}
+
+static void looks_right(const struct answer *x)
+{
+	const struct expr_value *v = x->runs[1].figures, *again = x->runs[3].figures;
+
+	CHECK(x->n_runs == 5 && v[0].number == 2.5 && v[1].type == EXPR_TEXT && v[2].number == 7 && v[3].number == 0.1);
+	CHECK_STR(v[1].text, "dram");
+	CHECK(v[4].number == 3 && again[0].number == 25 && again[1].type == EXPR_NULL);
+	CHECK_STR(x->runs[4].failed, "nothing to say");
+	CHECK(!x->runs[3].failed && x->runs[4].figures[0].type == EXPR_NULL);
+}
+
+TEST(commands_run_once_and_here)
+{
+	struct told t = { .n_paths = 0 };
+	struct answer_runner by = { check, say, &t };
+	struct err e = ERR_INIT;
+	struct answer *x = parsed(study, &by, &e);
+
+	CHECK(x->runs[0].n_files == strlen("r1.yaml") + 1);
+	CHECK_STR(x->runs[0].files, "r1.yaml");
+	CHECK_STR(t.ran, "");
+	CHECK_OK(answer_run(x, &by, 1, NULL, NULL, &e), e);
+	CHECK_STR(t.ran, "123at");
+	looks_right(x);
+	CHECK_OK(answer_judge(x, &e), e);
+	CHECK(x->counted[ANSWER_WRONG] == 1); /* 3.5 / 1.5 */
+	CHECK_STR(x->claims[0].why, "3.500 of dram");
+	answer_free(x);
+}
+
+static void count(void *arg, size_t done, size_t of)
+{
+	size_t *last = arg;
+
+	CHECK(done > *last && done <= of && of == 4);
+	*last = done;
+}
+
+TEST(workers_find_the_same)
+{
+	struct told t = { .n_paths = 0 };
+	struct answer_runner by = { check, say, &t };
+	struct err e = ERR_INIT;
+	struct answer *x = parsed(study, &by, &e);
+	size_t last = 0;
+
+	CHECK_OK(answer_run(x, &by, 3, count, &last, &e), e);
+	CHECK(last == 4);
+	CHECK_STR(t.ran, "");
+	looks_right(x);
+	answer_free(x);
+}
+
+/* Of all that is asked of a command, by each that has it. */
+TEST(a_command_knows_the_figures_that_are_asked)
+{
+	struct told t = { .n_paths = 0 };
+	struct answer_runner by = { check, say, &t };
+	struct err e = ERR_INIT;
+	struct answer *x = parsed("study: 1\ntitle: T\nruns:\n"
+	                          "- {name: a, command: say 1, take: {us: total.us, kind: kind}}\n"
+	                          "- {name: b, command: say 1, take: {us: total.us}}\n"
+	                          "claims:\n- {says: so, cannot: be}\n",
+	                          &by, &e);
+
+	CHECK_OK(answer_run(x, &by, 1, NULL, NULL, &e), e);
+	CHECK(t.n_paths == 3);
+	CHECK_STR(t.ran, "1");
+	answer_free(x);
+}
+
+/* The same words with and without workers. */
+static void fails(const char *runs, const char *why, int line)
+{
+	struct told t = { .n_paths = 0 };
+	struct answer_runner by = { check, say, &t };
+	char text[512], first[1024] = "";
+
+	snprintf(text, sizeof text, "study: 1\ntitle: T\nruns:\n%sclaims:\n- {says: so, cannot: be}\n", runs);
+	for (unsigned jobs = 1; jobs < 4; jobs += 2) {
+		struct err e = ERR_INIT;
+		struct answer *x = parsed(text, &by, &e);
+
+		CHECK(answer_run(x, &by, jobs, NULL, NULL, &e) < 0 && e.kind == ERR_CONFIG && e.line == line);
+		CHECK_HAS(e.msg, why);
+		if (jobs > 1)
+			CHECK_STR(first, e.msg);
+		strcpy(first, e.msg);
+		answer_free(x);
+	}
+}
+
+TEST(the_first_fault_is_the_one_that_is_told)
+{
+	fails("- {name: a, command: say 1, take: {us: total.us}}\n- {name: b, command: fail at once, take: {us: total.us}}\n"
+	      "- {name: c, command: fail at last, take: {us: total.us}}\n",
+	      "npusim fail at once: nothing to say", 0);
+	fails("- {name: a, command: say 1, take: {us: total.us}}\n- {name: b, command: say 2, take: {us: totl.us}}\n"
+	      "- {name: c, command: fail at last, take: {us: total.us}}\n",
+	      "what the command says has no 'totl', for 'totl.us', while taking figures of 'npusim say 2'", 5);
+}
+
+SUITE(t_answer, T(commands_run_once_and_here), T(workers_find_the_same), T(a_command_knows_the_figures_that_are_asked),
+      T(the_first_fault_is_the_one_that_is_told));
