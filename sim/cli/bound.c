@@ -126,7 +126,7 @@ static void peaks(struct doc *d, const struct roof *r)
 
 void bound_rule(struct doc *d, const struct bound *b)
 {
-	const double counted = cmd_pct((double)b->counted_ns, (double)b->ns);
+	const double counted = unit_pct((double)b->counted_ns, (double)b->ns);
 
 	peaks(d, &b->roof);
 	doc_open(d, "rule", '{');

@@ -103,8 +103,4 @@ void cmd_say_more(struct doc *d, size_t shown, size_t all);
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
 #define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
 
-#define cmd_us    unit_us
-#define cmd_ps_us unit_ps_us
-#define cmd_pct   unit_pct
-
 #endif

@@ -66,9 +66,9 @@ static int put_point(struct rows *t, int col, const struct res_point *p)
 		rc = put(t, col, "total", f->name, f->unit, figure_value(f, &p->figures, NULL).x);
 	}
 	for (size_t i = 0; rc == 0 && i < p->n_kinds; i++)
-		rc = put(t, col, "kind", p->kinds[i].kind, "us", cmd_ps_us(p->kinds[i].span_ps));
+		rc = put(t, col, "kind", p->kinds[i].kind, "us", unit_ps_us(p->kinds[i].span_ps));
 	for (size_t i = 0; rc == 0 && i < p->n_resources; i++)
-		rc = put(t, col, "stall", p->resources[i].name, "us", cmd_ps_us(p->resources[i].stall_ps));
+		rc = put(t, col, "stall", p->resources[i].name, "us", unit_ps_us(p->resources[i].stall_ps));
 	for (size_t i = 0; rc == 0 && i < p->n_stats; i++)
 		rc = put(t, col, "statistic", p->stats[i].name, p->stats[i].unit, (double)p->stats[i].value);
 	return rc;

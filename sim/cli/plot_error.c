@@ -42,7 +42,7 @@ static void points(struct plot *p, const struct cases *sets, size_t n_sets, cons
 			while (c < n && strcmp(classes[c], x->cls) != 0)
 				c++;
 			if (kept(x, split))
-				plot_xy(p, series[c], cmd_us((int64_t)x->measured_ns), cmd_ps_us(x->time.total));
+				plot_xy(p, series[c], unit_us((int64_t)x->measured_ns), unit_ps_us(x->time.total));
 		}
 }
 
@@ -133,7 +133,7 @@ static int by_off(const void *a, const void *b)
 static void place_name(struct picture_names *t, double from, double to, struct plot *p, const struct sample *s,
                        const char *text)
 {
-	const double across = log10(cmd_us((int64_t)s->measured_ns)), up = log10(cmd_ps_us(s->time.total));
+	const double across = log10(unit_us((int64_t)s->measured_ns)), up = log10(unit_ps_us(s->time.total));
 	double x = (across - from) / (to - from), y = (up - from) / (to - from);
 
 	picture_place(t, text, up > across, &x, &y);
@@ -151,7 +151,8 @@ static int name_worst(struct plot *p, const struct cases *c, struct arena *a, st
 	if (!at)
 		return err_nomem(e, "for a chart");
 	for (size_t i = 0; i < c->n; i++) {
-		const double m = log10(cmd_us((int64_t)c->v[i].measured_ns)), s = log10(cmd_ps_us(c->v[i].time.total));
+		const double m = log10(unit_us((int64_t)c->v[i].measured_ns)),
+			     s = log10(unit_ps_us(c->v[i].time.total));
 
 		at[i] = &c->v[i];
 		from = floor(fmin(from, fmin(m, s)));

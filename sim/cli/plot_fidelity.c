@@ -28,7 +28,7 @@ static double off(const struct probe_forced *x)
 
 static bool is_short(const struct probe_forced *x)
 {
-	return cmd_ps_us(x->event) < SHORT_US;
+	return unit_ps_us(x->event) < SHORT_US;
 }
 
 /* --- how far they are apart ------------------------------------------------------------------------------------------ */
@@ -107,8 +107,8 @@ static int write_table(const char *path, const struct probe_forced *x, size_t n,
 		out_text(t, x[i].dtype);
 		out_text(t, x[i].weights);
 		out_text(t, run_start_name(x[i].start));
-		out_real(t, cmd_ps_us(x[i].event));
-		out_real(t, cmd_ps_us(x[i].form));
+		out_real(t, unit_ps_us(x[i].event));
+		out_real(t, unit_ps_us(x[i].form));
 		out_real(t, off(&x[i]));
 		str_free(&sets);
 	}
@@ -131,8 +131,8 @@ static struct frame frame_of(const struct probe_forced *x, size_t n)
 	struct frame f = { INFINITY, -INFINITY, -20, 20 };
 
 	for (size_t i = 0; i < n; i++) {
-		f.from = fmin(f.from, floor(log10(cmd_ps_us(x[i].event))));
-		f.to = fmax(f.to, ceil(log10(cmd_ps_us(x[i].event))));
+		f.from = fmin(f.from, floor(log10(unit_ps_us(x[i].event))));
+		f.to = fmax(f.to, ceil(log10(unit_ps_us(x[i].event))));
 		f.low = fmin(f.low, 10 * floor(off(&x[i]) / 10));
 		f.high = fmax(f.high, 10 * ceil(off(&x[i]) / 10));
 	}
@@ -156,7 +156,7 @@ static void name_worst(struct plot *p, const struct frame *f, const struct probe
 		named[w - x] = true;
 		snprintf(text, sizeof text, "%s %llux%llux%llu", w->machine, (unsigned long long)w->m,
 		         (unsigned long long)w->n, (unsigned long long)w->k);
-		across = (log10(cmd_ps_us(w->event)) - f->from) / (f->to - f->from);
+		across = (log10(unit_ps_us(w->event)) - f->from) / (f->to - f->from);
 		up = (off(w) - f->low) / (f->high - f->low);
 		picture_place(&t, text, across > 0.5, &across, &up);
 		plot_text(p, pow(10, f->from + across * (f->to - f->from)), f->low + up * (f->high - f->low), text);
@@ -187,7 +187,7 @@ static int draw(const struct options *o, const struct probe_forced *x, double *r
 	series[1] = plot_series(p, PLOT_POINTS, PLOT_GREY, str_c(&labels[1]));
 	series[0] = plot_series(p, PLOT_POINTS, PLOT_BLUE, str_c(&labels[0]));
 	for (size_t i = 0; i < n; i++)
-		plot_xy(p, series[is_short(&x[i])], cmd_ps_us(x[i].event), off(&x[i]));
+		plot_xy(p, series[is_short(&x[i])], unit_ps_us(x[i].event), off(&x[i]));
 	name_worst(p, &f, x, n, named);
 	rc = picture_put(&o->plot, p, out, e);
 	str_free(&text);

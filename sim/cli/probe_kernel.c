@@ -103,7 +103,7 @@ static void kernel_row(struct out_table *t, const struct asked *a)
 	else
 		out_int(t, x.occupancy.ctas);
 	out_text(t, limit_of(a, &x));
-	out_real(t, cmd_ps_us(x.total));
+	out_real(t, unit_ps_us(x.total));
 	out_real(t, tflops(k, x.total));
 	out_text(t, x.bound);
 	out_text(t, x.mostly);
@@ -112,7 +112,7 @@ static void kernel_row(struct out_table *t, const struct asked *a)
 		out_null(t);
 		return;
 	}
-	out_real(t, cmd_ps_us(k->published));
+	out_real(t, unit_ps_us(k->published));
 	out_real(t, (double)x.total / (double)k->published);
 }
 
@@ -125,7 +125,7 @@ static const struct out_col kernel_cols[] = {
 
 static void json_us(struct out_json *j, const char *key, ps_t v)
 {
-	out_json_real(j, key, cmd_ps_us(v));
+	out_json_real(j, key, unit_ps_us(v));
 }
 
 static void json_shares(struct out_json *j, const struct tiled_time *x)
@@ -171,7 +171,7 @@ static void kernel_json(struct out_json *j, const struct asked *a)
 	json_us(j, "host_us", x.host);
 	if (x.parts)
 		json_shares(j, &x);
-	out_json_real(j, "published_us", beside_published(a) ? cmd_ps_us(k->published) : NAN);
+	out_json_real(j, "published_us", beside_published(a) ? unit_ps_us(k->published) : NAN);
 	out_json_real(j, "ratio", beside_published(a) ? (double)x.total / (double)k->published : NAN);
 	out_json_close(j, '}');
 }

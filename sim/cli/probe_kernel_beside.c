@@ -261,7 +261,7 @@ static int one_row(const struct csv *c, const struct gpu *g, struct rows *r, str
 	           tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = add(r, params, us, cmd_ps_us(x.total), row_fitted(params), x.bound, e);
+		rc = add(r, params, us, unit_ps_us(x.total), row_fitted(params), x.bound, e);
 	}
 	if (rc < 0)
 		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;

@@ -162,7 +162,7 @@ static void print(const struct rates *r, uint64_t n, enum out_format f, struct s
 		return;
 	}
 	str_addf(out, "%zu rows, %zu of them not supported (%.1f %%); %zu others are not looked at\n\n", r->n,
-	         r->unsupported, cmd_pct((double)r->unsupported, (double)r->n), r->skipped);
+	         r->unsupported, unit_pct((double)r->unsupported, (double)r->n), r->skipped);
 	engines(r, out);
 	worst(r, n, out);
 	if (r->unsupported)

@@ -59,7 +59,7 @@ static int simulate(const struct rates *r, const struct rates_row *row, const st
 	    run_stream(&w.stream, conf, &opts, w.in.arena, &x, e) == 0) {
 		const bool host = how_launched && strcmp(how_launched, "host") == 0;
 
-		out->us = cmd_ps_us(!x.wall_graph_ps ? x.total_ps : host ? x.wall_eager_ps : x.wall_graph_ps);
+		out->us = unit_ps_us(!x.wall_graph_ps ? x.total_ps : host ? x.wall_eager_ps : x.wall_graph_ps);
 		out->launches = (double)(w.stream.n_launches ? w.stream.n_launches : w.stream.n_ops);
 		rc = 0;
 	}

@@ -217,7 +217,7 @@ static void put_op(struct out_json *j, const struct res_work_op *w, const struct
 	out_json_text(j, NULL, w->family);
 	out_json_int(j, NULL, w->layer);
 	op_figure_page(j, OP_TIME, &o->figures, o->known);
-	out_json_real(j, NULL, cmd_us((int64_t)w->measured_ns));
+	out_json_real(j, NULL, unit_us((int64_t)w->measured_ns));
 	op_figure_page(j, OP_LIMIT, &o->figures, o->known);
 	out_json_text(j, NULL, o->bound);
 	op_figure_page(j, OP_WORK, &o->figures, o->known);
@@ -328,9 +328,9 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 		out_json_text(j, "kind", kinds[i].name);
 		out_json_u64(j, "ops", kinds[i].ops);
 		out_json_u64(j, "carried", kinds[i].carried);
-		out_json_real(j, "us", cmd_ps_us(kinds[i].span_ps));
-		out_json_real(j, "limit_us", cmd_ps_us(kinds[i].limit_ps));
-		out_json_real(j, "measured_us", cmd_us((int64_t)kinds[i].measured_ns));
+		out_json_real(j, "us", unit_ps_us(kinds[i].span_ps));
+		out_json_real(j, "limit_us", unit_ps_us(kinds[i].limit_ps));
+		out_json_real(j, "measured_us", unit_us((int64_t)kinds[i].measured_ns));
 		out_json_open(j, "stalls", '[');
 		for (size_t k = 0; k < r->run.n_resources && k < RES_COUNT; k++)
 			out_json_real(j, NULL, kinds[i].stall[k] / 1e6);
@@ -342,8 +342,8 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 	for (size_t k = 0; k < r->run.n_resources && k < RES_COUNT; k++) {
 		out_json_open(j, NULL, '{');
 		out_json_text(j, "name", r->run.resources[k].name);
-		out_json_real(j, "stall_us", cmd_ps_us(r->run.resources[k].stall_ps));
-		out_json_real(j, "peak_us", cmd_ps_us(r->run.resources[k].peak_ps));
+		out_json_real(j, "stall_us", unit_ps_us(r->run.resources[k].stall_ps));
+		out_json_real(j, "peak_us", unit_ps_us(r->run.resources[k].peak_ps));
 		out_json_close(j, '}');
 	}
 	out_json_close(j, ']');
@@ -387,7 +387,7 @@ static void put_limits(struct out_json *j, const struct res_run *r)
 			out_json_null(j, "us");
 			out_json_null(j, "gain");
 		} else {
-			out_json_real(j, "us", cmd_ps_us(x->total_ps));
+			out_json_real(j, "us", unit_ps_us(x->total_ps));
 			out_json_real(j, "gain", limits_gain(&base, &row, l->per_ppm));
 			out_json_text(j, "by", x->fidelity ? x->fidelity : r->fidelity);
 			out_json_bool(j, "within_error", x->within);
@@ -449,19 +449,19 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 
 	for (size_t i = 0; i < w->n_ops; i++)
 		modelled += x->ops[i].carried ? 0 : w->ops[i].measured_ns;
-	out_json_real(j, "total_us", cmd_ps_us(x->total_ps));
-	out_json_real(j, "roofline_us", cmd_ps_us(x->roofline_ps));
+	out_json_real(j, "total_us", unit_ps_us(x->total_ps));
+	out_json_real(j, "roofline_us", unit_ps_us(x->roofline_ps));
 	out_json_text(j, "roofline_bound", x->roofline_bound);
 	put_figure(j, "mapped_us", x);
 	put_figure(j, "mfu", x);
 	put_figure(j, "bandwidth_use", x);
 	put_warnings(j, x);
-	out_json_real(j, "carried_us", cmd_ps_us(x->carried_ps));
-	out_json_real(j, "kernels_us", cmd_us((int64_t)w->kernel_ns));
-	out_json_real(j, "measured_us", cmd_us((int64_t)w->measured_ns));
-	out_json_real(j, "modelled_us", cmd_us((int64_t)modelled));
+	out_json_real(j, "carried_us", unit_ps_us(x->carried_ps));
+	out_json_real(j, "kernels_us", unit_us((int64_t)w->kernel_ns));
+	out_json_real(j, "measured_us", unit_us((int64_t)w->measured_ns));
+	out_json_real(j, "modelled_us", unit_us((int64_t)modelled));
 	if (w->wall_ns >= 0)
-		out_json_real(j, "wall_us", cmd_us(w->wall_ns));
+		out_json_real(j, "wall_us", unit_us(w->wall_ns));
 	else
 		out_json_null(j, "wall_us");
 	out_json_u64(j, "dram_read_bytes", x->dram_read_bytes);
@@ -484,7 +484,7 @@ static void put_verdict(struct out_json *j, const struct res_stored *r)
 	for (int i = 0; i < VERDICT_LINES; i++)
 		str_free(&lines[i]);
 	if (v.fused_ps)
-		out_json_real(j, "fused_us", cmd_ps_us(v.fused_ps));
+		out_json_real(j, "fused_us", unit_ps_us(v.fused_ps));
 	else
 		out_json_null(j, "fused_us");
 	out_json_u64(j, "steps", v.steps);

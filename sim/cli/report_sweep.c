@@ -341,7 +341,7 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 	out_json_text(j, "start", v->head.start);
 	out_json_text(j, "workload", v->workload.source);
 	out_json_text(j, "range", v->workload.range);
-	out_json_real(j, "kernels_us", cmd_us((int64_t)v->workload.kernel_ns));
+	out_json_real(j, "kernels_us", unit_us((int64_t)v->workload.kernel_ns));
 	out_json_u64(j, "asked", v->head.n_points);
 	out_json_u64(j, "done", v->head.done);
 	out_json_u64(j, "failed", v->head.failed);

@@ -177,7 +177,7 @@ static void say_sides(struct doc *d, const struct side s[2], const struct pairs 
 		        i ? "B" : "A", device(&s[i]) ? device(&s[i]) : "unknown device",
 		        s[i].t.trace.range ? ", range " : "", s[i].t.trace.range ? s[i].t.trace.range : "",
 		        s[i].c.kernel_count, (double)s[i].c.kernel_ns / 1e3, i ? "B" : "A",
-		        cmd_pct((double)only[i], (double)s[i].c.kernel_ns));
+		        unit_pct((double)only[i], (double)s[i].c.kernel_ns));
 	doc_say(d, "B takes %.3f us %s (b/a %.3f)\n\n", fabs((double)s[1].c.kernel_ns - (double)s[0].c.kernel_ns) / 1e3,
 	        s[1].c.kernel_ns < s[0].c.kernel_ns ? "less" : "more",
 	        s[0].c.kernel_ns ? (double)s[1].c.kernel_ns / (double)s[0].c.kernel_ns : 0);

@@ -21,7 +21,7 @@ struct view {
 
 static double pct(const struct view *v, int64_t ns)
 {
-	return cmd_pct((double)ns, (double)v->g->span_ns);
+	return unit_pct((double)ns, (double)v->g->span_ns);
 }
 
 static const char *name_of(const struct view *v, const struct trace_launch *l)
@@ -47,18 +47,18 @@ static void write_head(const struct view *v, struct str *out)
 	const struct gaps *g = v->g;
 
 	str_addf(out, "%s%s%sbusy %.1f %% of %.3f us\n", v->t->range ? "range " : "", v->t->range ? v->t->range : "",
-	         v->t->range ? ": " : "", pct(v, g->kernel_ns + g->other_ns), cmd_us(g->span_ns));
-	str_addf(out, "kernels %.3f us, copies and sets alone %.3f us, idle %.3f us\n", cmd_us(g->kernel_ns),
-	         cmd_us(g->other_ns), cmd_us(g->idle_ns));
-	str_addf(out, "%zu gaps, median %.3f us\n", g->n, cmd_us(g->median_ns));
+	         v->t->range ? ": " : "", pct(v, g->kernel_ns + g->other_ns), unit_us(g->span_ns));
+	str_addf(out, "kernels %.3f us, copies and sets alone %.3f us, idle %.3f us\n", unit_us(g->kernel_ns),
+	         unit_us(g->other_ns), unit_us(g->idle_ns));
+	str_addf(out, "%zu gaps, median %.3f us\n", g->n, unit_us(g->median_ns));
 	if (g->calls)
 		str_addf(out, "calls take the host %.3f us; the median launch starts %.3f us behind its call\n",
-		         cmd_us(g->call_ns), cmd_us(g->lead_ns));
+		         unit_us(g->call_ns), unit_us(g->lead_ns));
 	else
 		str_add(out, "the profile has no calls, so causes are not known\n");
 	if (v->t->wall_ns >= 0)
-		str_addf(out, "wall without a profiler %.3f us: busy %.1f %% of that\n", cmd_us(v->t->wall_ns),
-		         cmd_pct((double)(g->kernel_ns + g->other_ns), (double)v->t->wall_ns));
+		str_addf(out, "wall without a profiler %.3f us: busy %.1f %% of that\n", unit_us(v->t->wall_ns),
+		         unit_pct((double)(g->kernel_ns + g->other_ns), (double)v->t->wall_ns));
 	else
 		str_add(out, "a profiler makes calls slower, and so these gaps longer ('--wall' of the import says how"
 		             " much)\n");
@@ -77,7 +77,7 @@ static void write_causes(const struct view *v, struct str *out)
 			continue;
 		out_text(t, gap_cause_name((enum gap_cause)c));
 		out_int(t, (int64_t)v->g->cause[c].count);
-		out_real(t, cmd_us(v->g->cause[c].ns));
+		out_real(t, unit_us(v->g->cause[c].ns));
 		out_real(t, pct(v, v->g->cause[c].ns));
 		out_text(t, gap_cause_text((enum gap_cause)c));
 	}
@@ -102,9 +102,9 @@ static void write_streams(const struct view *v, struct str *out)
 		out_int(t, s->device);
 		out_int(t, (int64_t)s->kernels);
 		out_int(t, (int64_t)s->others);
-		out_real(t, cmd_us(s->busy_ns));
+		out_real(t, unit_us(s->busy_ns));
 		out_real(t, pct(v, s->busy_ns));
-		out_real(t, cmd_us(s->alone_ns));
+		out_real(t, unit_us(s->alone_ns));
 	}
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -125,17 +125,17 @@ static void write_bins(const struct view *v, struct str *out)
 
 	for (int b = 0; b < GAP_BINS; b++) {
 		const struct gap_bin *x = &v->g->bin[b];
-		const int bar = (int)(40 * cmd_pct((double)x->ns, (double)v->g->idle_ns) / 100 + 0.5);
+		const int bar = (int)(40 * unit_pct((double)x->ns, (double)v->g->idle_ns) / 100 + 0.5);
 
 		if (!x->count)
 			continue;
 		if (x->to_ns == INT64_MAX)
-			snprintf(text, sizeof text, "%g us and more", cmd_us(x->from_ns));
+			snprintf(text, sizeof text, "%g us and more", unit_us(x->from_ns));
 		else
-			snprintf(text, sizeof text, "%g to %g us", cmd_us(x->from_ns), cmd_us(x->to_ns));
+			snprintf(text, sizeof text, "%g to %g us", unit_us(x->from_ns), unit_us(x->to_ns));
 		out_text(t, text);
 		out_int(t, (int64_t)x->count);
-		out_real(t, cmd_us(x->ns));
+		out_real(t, unit_us(x->ns));
 		snprintf(text, sizeof text, "%.*s", bar ? bar : 1, "########################################");
 		out_text(t, text);
 	}
@@ -158,8 +158,8 @@ static void write_gaps(const struct view *v, bool all, struct str *out)
 		const struct gap *x = all ? &v->g->v[i] : v->longest[i];
 		const enum out_format f = all ? OUT_CSV : OUT_TABLE;
 
-		out_real(t, cmd_us(x->start_ns));
-		out_real(t, cmd_us(x->ns));
+		out_real(t, unit_us(x->start_ns));
+		out_real(t, unit_us(x->ns));
 		out_text(t, gap_cause_name(x->cause));
 		out_int(t, x->end->device);
 		out_int(t, x->end->stream);
@@ -181,20 +181,20 @@ static void json_sums(struct out_json *j, const struct view *v)
 	out_json_u64(j, "device_count", g->devices);
 	out_json_u64(j, "kernel_count", g->kernels);
 	out_json_u64(j, "copy_count", g->others);
-	out_json_real(j, "span_us", cmd_us(g->span_ns));
-	out_json_real(j, "kernel_busy_us", cmd_us(g->kernel_ns));
-	out_json_real(j, "copy_busy_us", cmd_us(g->other_ns));
-	out_json_real(j, "idle_us", cmd_us(g->idle_ns));
+	out_json_real(j, "span_us", unit_us(g->span_ns));
+	out_json_real(j, "kernel_busy_us", unit_us(g->kernel_ns));
+	out_json_real(j, "copy_busy_us", unit_us(g->other_ns));
+	out_json_real(j, "idle_us", unit_us(g->idle_ns));
 	out_json_real(j, "busy_pct", pct(v, g->kernel_ns + g->other_ns));
-	out_json_real(j, "overlap_us", cmd_us(g->overlap_ns));
-	out_json_real(j, "between_us", cmd_us(g->between_ns));
+	out_json_real(j, "overlap_us", unit_us(g->overlap_ns));
+	out_json_real(j, "between_us", unit_us(g->between_ns));
 	out_json_u64(j, "gap_count", g->n);
-	out_json_real(j, "median_us", cmd_us(g->median_ns));
+	out_json_real(j, "median_us", unit_us(g->median_ns));
 	out_json_u64(j, "call_count", g->calls);
-	out_json_real(j, "call_us", cmd_us(g->call_ns));
-	out_json_real(j, "lead_us", cmd_us(g->lead_ns));
+	out_json_real(j, "call_us", unit_us(g->call_ns));
+	out_json_real(j, "lead_us", unit_us(g->lead_ns));
 	if (v->t->wall_ns >= 0)
-		out_json_real(j, "wall_us", cmd_us(v->t->wall_ns));
+		out_json_real(j, "wall_us", unit_us(v->t->wall_ns));
 	else
 		out_json_null(j, "wall_us");
 }
@@ -202,8 +202,8 @@ static void json_sums(struct out_json *j, const struct view *v)
 static void json_gap(struct out_json *j, const struct gap *x)
 {
 	out_json_open(j, NULL, '{');
-	out_json_real(j, "at_us", cmd_us(x->start_ns));
-	out_json_real(j, "gap_us", cmd_us(x->ns));
+	out_json_real(j, "at_us", unit_us(x->start_ns));
+	out_json_real(j, "gap_us", unit_us(x->ns));
 	out_json_text(j, "cause", gap_cause_name(x->cause));
 	out_json_int(j, "device", x->end->device);
 	out_json_int(j, "stream", x->end->stream);
@@ -226,7 +226,7 @@ static void write_json(const struct view *v, struct str *out)
 		out_json_open(&j, NULL, '{');
 		out_json_text(&j, "cause", gap_cause_name((enum gap_cause)c));
 		out_json_u64(&j, "gaps", g->cause[c].count);
-		out_json_real(&j, "us", cmd_us(g->cause[c].ns));
+		out_json_real(&j, "us", unit_us(g->cause[c].ns));
 		out_json_real(&j, "span_pct", pct(v, g->cause[c].ns));
 		out_json_close(&j, '}');
 	}
@@ -238,21 +238,21 @@ static void write_json(const struct view *v, struct str *out)
 		out_json_int(&j, "stream", g->streams[i].stream);
 		out_json_u64(&j, "kernels", g->streams[i].kernels);
 		out_json_u64(&j, "copies", g->streams[i].others);
-		out_json_real(&j, "busy_us", cmd_us(g->streams[i].busy_ns));
-		out_json_real(&j, "alone_us", cmd_us(g->streams[i].alone_ns));
+		out_json_real(&j, "busy_us", unit_us(g->streams[i].busy_ns));
+		out_json_real(&j, "alone_us", unit_us(g->streams[i].alone_ns));
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');
 	out_json_open(&j, "histogram", '[');
 	for (int b = 0; b < GAP_BINS; b++) {
 		out_json_open(&j, NULL, '{');
-		out_json_real(&j, "from_us", cmd_us(g->bin[b].from_ns));
+		out_json_real(&j, "from_us", unit_us(g->bin[b].from_ns));
 		if (g->bin[b].to_ns == INT64_MAX)
 			out_json_null(&j, "to_us");
 		else
-			out_json_real(&j, "to_us", cmd_us(g->bin[b].to_ns));
+			out_json_real(&j, "to_us", unit_us(g->bin[b].to_ns));
 		out_json_u64(&j, "gaps", g->bin[b].count);
-		out_json_real(&j, "us", cmd_us(g->bin[b].ns));
+		out_json_real(&j, "us", unit_us(g->bin[b].ns));
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');

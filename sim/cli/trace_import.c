@@ -84,7 +84,7 @@ static void add_row(struct out_table *t, const char *file, int rc, const struct 
 			out_null(t);
 	}
 	if (rc == 0)
-		out_real(t, cmd_pct((double)st->linked, (double)launches));
+		out_real(t, unit_pct((double)st->linked, (double)launches));
 	else
 		out_null(t);
 	if (rc == 0)

@@ -66,7 +66,7 @@ static int order_kinds(const struct kind_sum *sums, int *order)
 
 static double covered(const struct lower_stats *st)
 {
-	return cmd_pct((double)st->lowered_kernel_ns, (double)st->kernel_ns);
+	return unit_pct((double)st->lowered_kernel_ns, (double)st->kernel_ns);
 }
 
 /* --- how launches came to their framework ops ---------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static void kind(struct doc *d, const void *of, size_t i)
 	doc_count(d, "ops", k->ops);
 	doc_count(d, "launches", k->launches);
 	doc_ns(d, json ? "us" : "measured_us", 3, k->measured_ns);
-	doc_real(d, "share_pct", 2, cmd_pct((double)k->measured_ns, (double)v->s->measured_ns));
+	doc_real(d, "share_pct", 2, unit_pct((double)k->measured_ns, (double)v->s->measured_ns));
 	doc_bytes(d, "read_bytes", k->read_bytes);
 	doc_bytes(d, "write_bytes", k->write_bytes);
 	doc_count(d, "flops", k->flops);
@@ -239,8 +239,8 @@ static void head(struct doc *d, const struct view *v)
 	doc_say(d,
 	        "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets"
 	        " included: %.3f us\n",
-	        cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns), covered(st),
-	        cmd_us((int64_t)st->opaque_ns));
+	        unit_us((int64_t)st->kernel_ns), unit_us((int64_t)st->lowered_kernel_ns), covered(st),
+	        unit_us((int64_t)st->opaque_ns));
 	doc_say(d,
 	        "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
 	        " by nesting, %" PRIu64 " of no operator",

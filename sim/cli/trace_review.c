@@ -45,9 +45,9 @@ static void top(struct doc *d, const void *of, size_t i)
 	doc_text(d, "family", k->family);
 	doc_count(d, "count", k->count);
 	if (!json)
-		doc_real(d, "mean_us", 3, cmd_us((int64_t)k->total_ns) / (double)k->count);
+		doc_real(d, "mean_us", 3, unit_us((int64_t)k->total_ns) / (double)k->count);
 	doc_real(d, "share_pct", 2,
-	         json ? review_share(s, i) : cmd_pct((double)k->total_ns, (double)s->families.kernel_ns));
+	         json ? review_share(s, i) : unit_pct((double)k->total_ns, (double)s->families.kernel_ns));
 	doc_real(d, "printed", 1, s->top[i]);
 }
 
@@ -94,7 +94,7 @@ static void longest(struct doc *d, const void *of, size_t i)
 	doc_real(d, "sm_pct", 2, k->v[COUNTER_SM_PCT]);
 	doc_real(d, "intensity", 1, k->intensity);
 	doc_count_if(d, "profile row", k->row, k->row);
-	doc_real_if(d, "longest there", 2, k->row, cmd_us(s->trace.stats[k->row - 1].max_ns));
+	doc_real_if(d, "longest there", 2, k->row, unit_us(s->trace.stats[k->row - 1].max_ns));
 	doc_name(d, "name", NAME_SHOWN + 3, k->name);
 }
 
@@ -171,8 +171,8 @@ static void head(struct doc *d, const struct review *s)
 	        "%s\n\n%" PRIu64 " kernels of %zu names in %.3f us, %" PRIu64
 	        " steps of %.3f us; the %zu names below are %.2f"
 	        " %% of the time, and %zu of their shares are as printed\n\n",
-	        s->title, s->families.kernel_count, s->families.n_kernels, cmd_us((int64_t)s->families.kernel_ns),
-	        s->steps, cmd_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
+	        s->title, s->families.kernel_count, s->families.n_kernels, unit_us((int64_t)s->families.kernel_ns),
+	        s->steps, unit_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
 }
 
 static void print(struct doc *d, const struct review *s, bool all)

@@ -158,7 +158,7 @@ static struct plot *chart(const struct trace *t, const struct bound *b, bool nor
 	}
 	for (int i = 0; i < ROOF_CLASSES; i++) {
 		snprintf(text, sizeof text, "%s %.1f %%", roof_class_name((enum roof_class)i),
-		         cmd_pct((double)b->class_ns[i], (double)b->ns));
+		         unit_pct((double)b->class_ns[i], (double)b->ns));
 		series[i] = b->class_ns[i] ? plot_series(p, PLOT_BUBBLES, colours[i], text) : -1;
 	}
 	for (size_t i = 0; i < b->n_kernels; i++) {
@@ -186,7 +186,7 @@ static void print(struct doc *d, const struct trace *t, const struct bound *b, s
 		doc_say(d,
 		        "kernels with operations and bytes that are known, and so a place: %.2f %% of the kernel"
 		        " time\n\n",
-		        cmd_pct((double)placed_ns(b), (double)b->ns));
+		        unit_pct((double)placed_ns(b), (double)b->ns));
 	doc_table(d, "points", NULL, n, point, b);
 	doc_close(d, '}');
 }

@@ -16,7 +16,7 @@ struct options {
 
 static double share(const struct stages *s, const struct stage_sum *x)
 {
-	return cmd_pct((double)x->ns, (double)s->ns);
+	return unit_pct((double)x->ns, (double)s->ns);
 }
 
 static double per_second(double what, const struct stage_sum *x)
@@ -54,7 +54,7 @@ static void write_stages(const struct stages *s, enum out_format f, struct str *
 
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage_row *r = &s->row[i];
-		const double us = cmd_us((int64_t)r->sum.ns);
+		const double us = unit_us((int64_t)r->sum.ns);
 
 		if (!r->launches)
 			continue;
@@ -99,8 +99,8 @@ static void write_families(const struct stages *s, uint64_t most, struct str *ou
 			out_text(t, stage_name((enum stage)i));
 			out_text(t, x->name);
 			out_int(t, (int64_t)x->sum.kernels);
-			out_real(t, cmd_us((int64_t)x->sum.ns));
-			out_real(t, cmd_pct((double)x->sum.ns, (double)r->sum.ns));
+			out_real(t, unit_us((int64_t)x->sum.ns));
+			out_real(t, unit_pct((double)x->sum.ns, (double)r->sum.ns));
 			out_real_or_null(t, x->sum.known ? bound_intensity(x->sum.flops, x->sum.bytes) : NAN);
 			out_real_or_null(t, per_second(x->sum.flops, &x->sum) / 1e12);
 			out_real_or_null(t, per_second(x->sum.bytes, &x->sum) / 1e9);
@@ -123,19 +123,19 @@ static void write_tables(const struct trace *t, const struct stages *s, uint64_t
 	str_addf(
 		out,
 		"%s%s%skernels %.3f us, copies and sets %.3f us\nof the launches annotations tell the stage of %.0f %%, attention of the rest\n",
-		t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", cmd_us((int64_t)s->ns),
-		cmd_us((int64_t)s->copy_ns), cmd_pct((double)named, (double)all));
+		t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", unit_us((int64_t)s->ns),
+		unit_us((int64_t)s->copy_ns), unit_pct((double)named, (double)all));
 	str_addf(out, "roof of %s: %.0f GB/s effective, bf16 %.1f TFLOP/s, ridge %.1f FLOP/byte\n\n", s->roof.name,
 	         s->roof.effective / 1e9, s->roof.flops[ROOF_BF16] / 1e12, roof_ridge(&s->roof, ROOF_BF16));
 	write_stages(s, OUT_TABLE, out);
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage_sum *x = &s->row[i].sum;
 
-		if (x->kernels && cmd_pct((double)x->known_ns, (double)x->ns) < 95)
+		if (x->kernels && unit_pct((double)x->known_ns, (double)x->ns) < 95)
 			str_addf(
 				out,
 				"(of %s %.1f %% of the time is of kernels with shapes or counters, and under the roof)\n",
-				stage_name((enum stage)i), cmd_pct((double)x->known_ns, (double)x->ns));
+				stage_name((enum stage)i), unit_pct((double)x->known_ns, (double)x->ns));
 	}
 	str_addc(out, '\n');
 	write_families(s, most, out);
@@ -144,8 +144,8 @@ static void write_tables(const struct trace *t, const struct stages *s, uint64_t
 static void json_sum(struct out_json *j, const struct stage_sum *x)
 {
 	out_json_u64(j, "kernels", x->kernels);
-	out_json_real(j, "us", cmd_us((int64_t)x->ns));
-	out_json_real(j, "known_pct", cmd_pct((double)x->known_ns, (double)x->ns));
+	out_json_real(j, "us", unit_us((int64_t)x->ns));
+	out_json_real(j, "known_pct", unit_pct((double)x->known_ns, (double)x->ns));
 	out_json_real(j, "gflop", x->flops / 1e9);
 	out_json_real(j, "gbytes", x->bytes / 1e9);
 	out_json_real(j, "ai", x->known ? bound_intensity(x->flops, x->bytes) : NAN);
@@ -156,7 +156,7 @@ static void json_sum(struct out_json *j, const struct stage_sum *x)
 	out_json_text(j, "class", roof_class_name(stage_class(x)));
 	out_json_open(j, "classes_us", '{');
 	for (int i = 0; i < ROOF_CLASSES; i++)
-		out_json_real(j, roof_class_name((enum roof_class)i), cmd_us((int64_t)x->class_ns[i]));
+		out_json_real(j, roof_class_name((enum roof_class)i), unit_us((int64_t)x->class_ns[i]));
 	out_json_close(j, '}');
 }
 
@@ -173,8 +173,8 @@ static void json_stage(struct out_json *j, const struct stages *s, enum stage is
 	out_json_u64(j, "queries_min", r->q_min);
 	out_json_u64(j, "queries_max", r->q_max);
 	out_json_u64(j, "keys_max", r->kv_max);
-	out_json_real(j, "copy_us", cmd_us((int64_t)r->copy_ns));
-	out_json_real(j, "span_us", cmd_us((int64_t)r->span_ns));
+	out_json_real(j, "copy_us", unit_us((int64_t)r->copy_ns));
+	out_json_real(j, "span_us", unit_us((int64_t)r->span_ns));
 	out_json_real(j, "share_pct", share(s, &r->sum));
 	json_sum(j, &r->sum);
 	out_json_open(j, "families", '[');
@@ -196,8 +196,8 @@ static void write_json(const struct trace *t, const struct stages *s, struct str
 	out_json_open(&j, NULL, '{');
 	out_json_text(&j, "range", t->range);
 	out_json_text(&j, "config", s->roof.name);
-	out_json_real(&j, "kernel_us", cmd_us((int64_t)s->ns));
-	out_json_real(&j, "copy_us", cmd_us((int64_t)s->copy_ns));
+	out_json_real(&j, "kernel_us", unit_us((int64_t)s->ns));
+	out_json_real(&j, "copy_us", unit_us((int64_t)s->copy_ns));
 	out_json_open(&j, "stages", '[');
 	for (int i = 0; i < STAGES; i++)
 		if (s->row[i].launches)

@@ -19,7 +19,7 @@ static void write_rows(const struct stalls *s, size_t n, struct str *out)
 
 		out_text(t, r->friendly);
 		out_int(t, (int64_t)r->count);
-		out_real(t, cmd_us((int64_t)r->ns));
+		out_real(t, unit_us((int64_t)r->ns));
 		for (size_t k = 0; k < REASONS_SHOWN; k++) {
 			out_real_or_null(t, k < r->n ? r->share[k].pct : 0);
 			out_text(t, k < r->n ? r->share[k].reason : NULL);
@@ -60,7 +60,7 @@ static void write_csv(const struct stalls *s, size_t n, struct str *out)
 		for (size_t k = 0; k < s->v[i].n; k++) {
 			out_text(t, s->v[i].name);
 			out_int(t, (int64_t)s->v[i].count);
-			out_real(t, cmd_us((int64_t)s->v[i].ns));
+			out_real(t, unit_us((int64_t)s->v[i].ns));
 			out_text(t, s->v[i].share[k].reason);
 			out_real(t, s->v[i].share[k].pct);
 		}
@@ -74,7 +74,7 @@ static void json_row(struct out_json *j, const char *key, const struct stalls_ro
 	out_json_text(j, "name", r->name);
 	out_json_text(j, "friendly", r->friendly);
 	out_json_u64(j, "count", r->count);
-	out_json_real(j, "us", cmd_us((int64_t)r->ns));
+	out_json_real(j, "us", unit_us((int64_t)r->ns));
 	out_json_open(j, "reasons_pct", '{');
 	for (size_t i = 0; i < r->n; i++)
 		out_json_real(j, r->share[i].reason, r->share[i].pct);

@@ -22,12 +22,12 @@ struct top {
 
 static double share(const struct classify *c, uint64_t ns)
 {
-	return cmd_pct((double)ns, (double)c->kernel_ns);
+	return unit_pct((double)ns, (double)c->kernel_ns);
 }
 
 static double mean_us(uint64_t ns, uint64_t n)
 {
-	return n ? cmd_us((int64_t)ns) / (double)n : 0;
+	return n ? unit_us((int64_t)ns) / (double)n : 0;
 }
 
 /* With a range: how often it was entered; without: the trace's steps. */
@@ -146,7 +146,7 @@ static void head(struct doc *d, const struct top *x)
 	doc_count(d, "name_count", c->n_kernels);
 	doc_say(d, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us", t->range ? "range " : "",
 	        t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
-	        cmd_us((int64_t)c->kernel_ns));
+	        unit_us((int64_t)c->kernel_ns));
 	if (t->n_grouped)
 		doc_say(d, ", %lld steps", (long long)steps_of(t));
 	doc_say(d, "; shares are of kernel time\n");

@@ -36,8 +36,8 @@ static void write_rows(const struct waves *w, size_t n, enum out_format f, struc
 		out_int(t, (int64_t)i + 1);
 		out_text(t, r->friendly);
 		out_int(t, (int64_t)r->count);
-		out_real(t, cmd_us((int64_t)r->ns));
-		out_real(t, cmd_pct((double)r->ns, (double)w->ns));
+		out_real(t, unit_us((int64_t)r->ns));
+		out_real(t, unit_pct((double)r->ns, (double)w->ns));
 		out_text(t, text);
 		out_int(t, r->threads);
 		out_int(t, r->registers);
@@ -71,8 +71,8 @@ static void write_bins(const struct waves *w, struct str *out)
 		snprintf(text, sizeof text, isinf(b->to) ? "%g and more" : "%g to %g", b->from, b->to);
 		out_text(t, text);
 		out_int(t, (int64_t)b->count);
-		out_real(t, cmd_us((int64_t)b->ns));
-		out_real(t, cmd_pct((double)b->ns, (double)w->ns));
+		out_real(t, unit_us((int64_t)b->ns));
+		out_real(t, unit_pct((double)b->ns, (double)w->ns));
 	}
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -88,7 +88,7 @@ static void write_tables(const struct roof *r, const struct waves *w, size_t n, 
 		         w->active, w->device);
 	if (w->counted_ns)
 		str_addf(out, ", achieved %.1f %% (counted, of %.1f %% of the time)", w->achieved,
-		         cmd_pct((double)w->counted_ns, (double)w->ns));
+		         unit_pct((double)w->counted_ns, (double)w->ns));
 	str_addf(out, "%s\n\n",
 	         w->known_ns || w->counted_ns ? "" : " not known, as the profile has no launch geometry");
 	write_bins(w, out);
@@ -104,7 +104,7 @@ static void json_row(struct out_json *j, const struct waves_row *r)
 	out_json_text(j, "friendly", r->friendly);
 	out_json_text(j, "family", r->family);
 	out_json_u64(j, "count", r->count);
-	out_json_real(j, "us", cmd_us((int64_t)r->ns));
+	out_json_real(j, "us", unit_us((int64_t)r->ns));
 	out_json_u64(j, "blocks_min", r->blocks_min);
 	out_json_u64(j, "blocks_max", r->blocks_max);
 	out_json_u64(j, "threads", r->threads);
@@ -129,7 +129,7 @@ static void write_json(const struct trace *t, const struct roof *r, const struct
 	out_json_text(&j, "range", t->range);
 	out_json_text(&j, "config", r->name);
 	out_json_u64(&j, "kernel_count", w->count);
-	out_json_real(&j, "kernel_us", cmd_us((int64_t)w->ns));
+	out_json_real(&j, "kernel_us", unit_us((int64_t)w->ns));
 	out_json_real(&j, "theoretical_occupancy_pct", w->theoretical);
 	out_json_real(&j, "device_occupancy_pct", w->device);
 	out_json_real(&j, "active_occupancy_pct", w->active);
@@ -140,7 +140,7 @@ static void write_json(const struct trace *t, const struct roof *r, const struct
 		out_json_real(&j, "from", w->bin[i].from);
 		out_json_real(&j, "to", w->bin[i].to);
 		out_json_u64(&j, "kernels", w->bin[i].count);
-		out_json_real(&j, "us", cmd_us((int64_t)w->bin[i].ns));
+		out_json_real(&j, "us", unit_us((int64_t)w->bin[i].ns));
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');
