@@ -87,16 +87,11 @@ int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m
 int cmd_measured(struct measured_from from, struct measured *m, struct err *e);
 struct tracedb *cmd_trace_open(const char *path, struct err *e);
 
-/* A kernel's name, which for a template has hundreds of characters: in a table its first `most`, elsewhere all. */
-void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f);
-/* A list cut to the N that -n asks for: how many those are, and the line below it where there are more. */
+/* How many of a list the N are that -n asks for; doc_say_more says how many more there are. */
 static inline size_t cmd_first(uint64_t asked, size_t all)
 {
 	return asked < all ? (size_t)asked : all;
 }
-
-void cmd_print_more(size_t shown, size_t all, struct str *out);
-void cmd_say_more(struct doc *d, size_t shown, size_t all);
 
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"

@@ -55,7 +55,7 @@ static void show(struct doc *d, const struct trace *t, const struct view *x, siz
 	        t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", x->s->count,
 	        unit_us((int64_t)x->s->ns));
 	doc_table(d, "rows", NULL, n, row, x);
-	cmd_say_more(d, n, x->s->n);
+	doc_say_more(d, n, x->s->n);
 	doc_close(d, '}');
 }
 

@@ -103,7 +103,7 @@ static void print(struct doc *d, const struct trace *t, const struct bound *b, s
 		doc_say(d, "\n");
 	}
 	doc_table(d, "kernels", NULL, n, kernel, b);
-	cmd_say_more(d, n, b->n_kernels);
+	doc_say_more(d, n, b->n_kernels);
 	doc_close(d, '}');
 }
 

@@ -193,7 +193,7 @@ static void print(struct doc *d, const struct side s[2], const struct pairs *k, 
 		doc_table(d, "families", NULL, f->n, family, f->v);
 	doc_say(d, "\n");
 	doc_table(d, "kernels", NULL, n, kernel, k->v);
-	cmd_say_more(d, n, k->n);
+	doc_say_more(d, n, k->n);
 	doc_close(d, '}');
 }
 

@@ -166,7 +166,7 @@ static void print(struct doc *d, const struct top *x, size_t n)
 	doc_open(d, NULL, '{');
 	head(d, x);
 	doc_table(d, "kernels", NULL, n, kernel, x);
-	cmd_say_more(d, n, c->n_kernels);
+	doc_say_more(d, n, c->n_kernels);
 	say_counted(d, x, n);
 	doc_say(d, "\n");
 	doc_table(d, "families", "families", c->n_families, family, x);
