@@ -1,7 +1,7 @@
 /* plot_breakdown.c - npusim plot breakdown: stored runs by kind of op, beside what was measured. */
-#include "sim/cli/named.h"
 #include "sim/cli/picture.h"
 #include "sim/cli/plot.h"
+#include "sim/report/labels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ static int name_them(const struct res_stored *runs, int n, struct arena *a, cons
 
 	for (int i = 0; i < n; i++)
 		v[i] = &runs[i];
-	return named_runs(v, (size_t)n, a, names, e);
+	return labels_runs(v, (size_t)n, a, names, e);
 }
 
 int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)

@@ -1,13 +1,13 @@
-/* report_sweep.c - a stored sweep as the report's page gets it. */
-#include "sim/cli/report_sweep.h"
+/* page_sweep.c - a stored sweep as the page gets it. */
+#include "sim/report/page_int.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/report/baseline.h"
 #include "sim/report/run.h"
+#include "sim/ui/units.h"
 #include "workloads/op.h"
 
 #define BEST_SHOWN     5
@@ -15,7 +15,7 @@
 
 /* --- axes -------------------------------------------------------------------------------------------------- */
 
-static int find_value(struct report_axis *x, const struct res_value *v)
+static int find_value(struct page_axis *x, const struct res_value *v)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (strcmp(x->values[i]->text, v->text) == 0)
@@ -23,7 +23,7 @@ static int find_value(struct report_axis *x, const struct res_value *v)
 	return -1;
 }
 
-static void add_value(struct report_axis *x, const struct res_value *v)
+static void add_value(struct page_axis *x, const struct res_value *v)
 {
 	size_t k = x->n++;
 
@@ -32,7 +32,7 @@ static void add_value(struct report_axis *x, const struct res_value *v)
 	x->values[k] = v;
 }
 
-static int read_axes(struct report_sweep *r, struct err *e)
+static int read_axes(struct page_points *r, struct err *e)
 {
 	const struct sweep_view *v = &r->t->v;
 
@@ -42,9 +42,9 @@ static int read_axes(struct report_sweep *r, struct err *e)
 	if (!r->axes || !r->value)
 		return err_nomem(e, "for the report");
 	for (size_t a = 0; a < r->n_axes; a++) {
-		struct report_axis *x = &r->axes[a];
+		struct page_axis *x = &r->axes[a];
 
-		*x = (struct report_axis){ .values = arena_array(v->a, r->t->n + 1, sizeof *x->values) };
+		*x = (struct page_axis){ .values = arena_array(v->a, r->t->n + 1, sizeof *x->values) };
 		if (!x->values)
 			return err_nomem(e, "for the report");
 		for (size_t i = 0; i < r->t->n; i++)
@@ -82,7 +82,7 @@ static const char *type_name(enum cfg_type t)
 }
 
 /* Does every combination of the values count? */
-static bool whole_grid(const struct report_sweep *r)
+static bool whole_grid(const struct page_points *r)
 {
 	double points = 1;
 
@@ -91,7 +91,7 @@ static bool whole_grid(const struct report_sweep *r)
 	return (double)r->t->n == points;
 }
 
-static void put_axes(struct out_json *j, const struct report_sweep *r)
+static void put_axes(struct out_json *j, const struct page_points *r)
 {
 	out_json_bool(j, "whole", whole_grid(r));
 	out_json_open(j, "axes", '[');
@@ -128,7 +128,7 @@ struct more {
 	const struct expr_value *values;
 };
 
-static int read_columns(struct report_sweep *r, struct more *m, size_t *n, struct err *e)
+static int read_columns(struct page_points *r, struct more *m, size_t *n, struct err *e)
 {
 	const struct sweep *s = r->t->v.s;
 
@@ -153,7 +153,7 @@ static void put_number(struct out_json *j, const struct expr_value *v)
 		out_json_null(j, NULL);
 }
 
-static void put_point(struct out_json *j, const struct report_sweep *r, const struct more *m, size_t n_more, size_t p,
+static void put_point(struct out_json *j, const struct page_points *r, const struct more *m, size_t n_more, size_t p,
                       bool front)
 {
 	out_json_open(j, NULL, '[');
@@ -175,14 +175,13 @@ static void put_point(struct out_json *j, const struct report_sweep *r, const st
 }
 
 /* All of a small sweep; of a large one the front, and of the rest every so many-th. */
-static void choose(const struct report_sweep *r, const bool *front, bool *drawn)
+static void choose(const struct page_points *r, const bool *front, bool *drawn)
 {
 	size_t n_front = 0, seen = 0, step;
 
 	for (size_t i = 0; i < r->t->n; i++)
 		n_front += front[r->t->points[i]];
-	step = n_front < REPORT_POINTS ? (r->t->n - n_front + REPORT_POINTS - n_front - 1) / (REPORT_POINTS - n_front)
-	                               : 0;
+	step = n_front < PAGE_POINTS ? (r->t->n - n_front + PAGE_POINTS - n_front - 1) / (PAGE_POINTS - n_front) : 0;
 	for (size_t i = 0; i < r->t->n; i++) {
 		const size_t p = r->t->points[i];
 
@@ -191,7 +190,7 @@ static void choose(const struct report_sweep *r, const bool *front, bool *drawn)
 	}
 }
 
-static int put_points(struct out_json *j, struct report_sweep *r, const bool *front, struct err *e)
+static int put_points(struct out_json *j, struct page_points *r, const bool *front, struct err *e)
 {
 	struct more *m = arena_array(r->t->v.a, r->t->v.s->n_columns + 1, sizeof *m);
 	bool *drawn = arena_array(r->t->v.a, r->t->v.n + 1, sizeof *drawn);
@@ -216,7 +215,7 @@ static int put_points(struct out_json *j, struct report_sweep *r, const bool *fr
 
 /* --- the front, and designs to copy ------------------------------------------------------------------------ */
 
-static int put_design(struct out_json *j, struct report_sweep *r, size_t p, const char *why, struct err *e)
+static int put_design(struct out_json *j, struct page_points *r, size_t p, const char *why, struct err *e)
 {
 	struct sweep_view *v = &r->t->v;
 	struct machine_conf *c = sweep_view_conf(v, &v->points[p], e);
@@ -248,7 +247,7 @@ static int put_design(struct out_json *j, struct report_sweep *r, size_t p, cons
 }
 
 /* The knee, then the best of each objective. */
-static int put_designs(struct out_json *j, struct report_sweep *r, size_t knee, struct err *e)
+static int put_designs(struct out_json *j, struct page_points *r, size_t knee, struct err *e)
 {
 	char why[300];
 	int rc = 0;
@@ -292,7 +291,7 @@ static int find_front(struct study *t, bool **out, size_t *knee, struct err *e)
 
 /* --- effects ----------------------------------------------------------------------------------------------- */
 
-static int put_effects(struct out_json *j, struct report_sweep *r, struct err *e)
+static int put_effects(struct out_json *j, struct page_points *r, struct err *e)
 {
 	struct study_term *terms;
 	double mean;
@@ -396,7 +395,7 @@ static void put_failures(struct out_json *j, const struct sweep_view *v)
 
 static int put_results(struct out_json *j, struct study *t, struct err *e)
 {
-	struct report_sweep r = { .t = t };
+	struct page_points r = { .t = t };
 	size_t knee = 0;
 	bool *front = NULL;
 
@@ -411,10 +410,10 @@ static int put_results(struct out_json *j, struct study *t, struct err *e)
 		out_json_null(j, "knee");
 	if (put_points(j, &r, front, e) < 0 || put_designs(j, &r, knee, e) < 0 || put_effects(j, &r, e) < 0)
 		return -1;
-	return report_curves(j, &r, e);
+	return page_curves(j, &r, e);
 }
 
-int report_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t id, struct err *e)
+int page_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t id, struct err *e)
 {
 	struct study t;
 	int rc = study_open(&t, db, &(struct study_ask){ .sweep = id }, e);

@@ -1,4 +1,4 @@
-/* report_curves.c - a whole grid as lines over one of its axes, and the knee of each.
+/* page_curves.c - a whole grid as lines over one of its axes, and the knee of each.
  *
  * x is the numeric axis with most values, there is a line for each value of the axis with most of the rest, and a panel
  * for each value of a third. Samples, and grids in which four axes or more change, are no lines.
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/cli/report_sweep.h"
+#include "sim/report/page_int.h"
 
 #define LINES_MAX  12 /* lines a person can tell apart */
 #define PANELS_MAX 6
@@ -18,7 +18,7 @@
 #define KNEE_BEND  0.05 /* least distance from the straight way, of the line's span */
 #define KNEE_GAIN  0.01 /* least gain over the whole line */
 
-static bool numeric(const struct report_axis *x)
+static bool numeric(const struct page_axis *x)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (!x->values[i]->is_number)
@@ -27,7 +27,7 @@ static bool numeric(const struct report_axis *x)
 }
 
 /* The axis with most values among those not taken; -1: none changes. */
-static int widest(const struct report_sweep *r, const int *taken, int n_taken, bool number, size_t most)
+static int widest(const struct page_points *r, const int *taken, int n_taken, bool number, size_t most)
 {
 	int best = -1;
 
@@ -43,7 +43,7 @@ static int widest(const struct report_sweep *r, const int *taken, int n_taken, b
 	return best;
 }
 
-static size_t changing(const struct report_sweep *r)
+static size_t changing(const struct page_points *r)
 {
 	size_t n = 0;
 
@@ -65,7 +65,7 @@ struct line {
 };
 
 /* Place in the line, or -1. */
-static int knee_of(const struct report_sweep *r, const struct line *l, int x_axis)
+static int knee_of(const struct page_points *r, const struct line *l, int x_axis)
 {
 	double most = KNEE_BEND, y0, x0, dx, dy;
 	int at = -1;
@@ -90,12 +90,12 @@ static int knee_of(const struct report_sweep *r, const struct line *l, int x_axi
 	return at;
 }
 
-static bool has_value(const struct report_sweep *r, size_t point, int axis, size_t value)
+static bool has_value(const struct page_points *r, size_t point, int axis, size_t value)
 {
 	return axis < 0 || r->value[point * r->n_axes + (size_t)axis] == value;
 }
 
-static void gather(struct line *l, const struct report_sweep *r, const struct axes *a)
+static void gather(struct line *l, const struct page_points *r, const struct axes *a)
 {
 	const struct res_point *all = r->t->v.points;
 
@@ -122,12 +122,12 @@ static void axis_or_null(struct out_json *j, const char *key, int axis)
 }
 
 /* The text of an axis' value; NULL where there is no such axis. */
-static const char *value_text(const struct report_sweep *r, int axis, size_t value)
+static const char *value_text(const struct page_points *r, int axis, size_t value)
 {
 	return axis < 0 ? NULL : r->axes[axis].values[value]->text;
 }
 
-static void put_line(struct out_json *j, const struct report_sweep *r, const struct line *l, const struct axes *a)
+static void put_line(struct out_json *j, const struct page_points *r, const struct line *l, const struct axes *a)
 {
 	out_json_open(j, NULL, '{');
 	out_json_text(j, "by", value_text(r, a->by, l->by_value));
@@ -150,7 +150,7 @@ static void put_line(struct out_json *j, const struct report_sweep *r, const str
 }
 
 /* 0: these axes do; -1: the sweep is no lines. */
-static int choose_axes(const struct report_sweep *r, struct axes *a)
+static int choose_axes(const struct page_points *r, struct axes *a)
 {
 	int taken[2] = { -1, -1 };
 
@@ -162,12 +162,12 @@ static int choose_axes(const struct report_sweep *r, struct axes *a)
 	return changing(r) > 1 + (size_t)(a->by >= 0) + (size_t)(a->panel >= 0) ? -1 : 0;
 }
 
-static size_t values_of(const struct report_sweep *r, int axis)
+static size_t values_of(const struct page_points *r, int axis)
 {
 	return axis < 0 ? 1 : r->axes[axis].n;
 }
 
-int report_curves(struct out_json *j, const struct report_sweep *r, struct err *e)
+int page_curves(struct out_json *j, const struct page_points *r, struct err *e)
 {
 	struct axes a;
 	struct line l;

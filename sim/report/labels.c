@@ -1,4 +1,4 @@
-#include "sim/cli/named.h"
+#include "sim/report/labels.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void add_changes(const struct cfg *c, const struct cfg *base, struct str 
 		}
 		if (cfg_raw(c, i) == cfg_raw(base, k))
 			continue;
-		if (n++ >= NAMED_KEYS) {
+		if (n++ >= LABELS_KEYS) {
 			more++;
 			continue;
 		}
@@ -131,7 +131,7 @@ static bool taken(const char *const *names, size_t n, const char *name)
 	return false;
 }
 
-int named_runs(const struct res_stored *const *runs, size_t n, struct arena *a, const char **names, struct err *e)
+int labels_runs(const struct res_stored *const *runs, size_t n, struct arena *a, const char **names, struct err *e)
 {
 	const struct apart x = apart_of(runs, n);
 	struct str s = STR_INIT;
@@ -171,7 +171,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static void collect(struct machine_conf *const *all, size_t n, struct arena *a, struct named_keys *out)
+static void collect(struct machine_conf *const *all, size_t n, struct arena *a, struct labels_keys *out)
 {
 	for (size_t i = 0; i < cfg_count(all[0]->raw); i++) {
 		const char *key = cfg_at(all[0]->raw, i).key, **v = &out->values[out->n * n];
@@ -186,12 +186,13 @@ static void collect(struct machine_conf *const *all, size_t n, struct arena *a, 
 	}
 }
 
-int named_differ(const struct res_stored *const *runs, size_t n, struct arena *a, struct named_keys *out, struct err *e)
+int labels_differ(const struct res_stored *const *runs, size_t n, struct arena *a, struct labels_keys *out,
+                  struct err *e)
 {
 	struct machine_conf **all = arena_array(a, n + 1, sizeof *all);
 	size_t rows;
 
-	*out = (struct named_keys){ .n = 0 };
+	*out = (struct labels_keys){ .n = 0 };
 	if (!all)
 		return err_nomem(e, "for the machines of runs");
 	for (size_t i = 0; i < n; i++)

@@ -1,17 +1,18 @@
-/* compare_points.c - npusim compare --sweep: designs of a sweep side by side. */
+#include "sim/report/points_doc.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cli/compare.h"
 #include "sim/study/sweep_view.h"
+#include "sim/ui/units.h"
 
 /* One number of every design; `has` says of which. */
 struct row {
 	const char *part, *name, *unit;
-	double v[COMPARE_MAX];
-	bool has[COMPARE_MAX];
+	double v[POINTS_DOC_MOST];
+	bool has[POINTS_DOC_MOST];
 	size_t place; /* in order of appearance */
 };
 
@@ -258,10 +259,10 @@ static const struct res_point *find(const struct sweep_view *v, int64_t number, 
 	return NULL;
 }
 
-int compare_points(struct resdb *db, const struct compare_designs *of, struct doc *d, struct err *e)
+int points_doc(struct doc *d, struct resdb *db, const struct points_doc *of, struct err *e)
 {
-	const struct res_point *p[COMPARE_MAX];
-	const char *names[COMPARE_MAX];
+	const struct res_point *p[POINTS_DOC_MOST];
+	const char *names[POINTS_DOC_MOST];
 	struct rows t = { .cols = of->n, .names = names };
 	struct sweep_view v;
 	int rc = sweep_view_open(&v, db, of->sweep, e);
