@@ -49,10 +49,10 @@ MAP = fuse map map_attention map_math map_reuse map_reuse_preloaded map_like map
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make sched cost steps latency
+SERVE = arrive arrive_make sched cost steps latency serve serve_memory serve_kept
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc labels \
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline labels \
             ablate_page page page_run page_machine page_sweep page_curves plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
 API = api api_machine api_work api_eval api_limits
 UI = screen out outfile opt inner opt_files opt_man opt_complete progress
@@ -61,7 +61,7 @@ ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_co
 CLI = cmd \
       ops_table ops_rows \
       run \
-      serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
+      serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
       sweep merge sweep_again sweep_print pareto \
       answer answer_read answer_run answer_values answer_text answer_page \
       export man completion topics \

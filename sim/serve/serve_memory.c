@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sim/cli/serve.h"
+#include "sim/serve/serve_int.h"
 
 /* What the cache does not get. */
 static uint64_t taken(const struct serve_run *r)
