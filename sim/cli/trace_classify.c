@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/report/bound_doc.h"
+
 #define NAME_SHOWN 48
 
 struct options {
@@ -92,7 +94,7 @@ static void print(struct doc *d, const struct trace *t, const struct bound *b, s
 	doc_text(d, "range", t->range);
 	doc_ns(d, "total_us", 3, b->ns);
 	doc_count(d, "kernel_count", b->count);
-	bound_rule(d, b);
+	bound_doc(d, b);
 	doc_say(d, "\n%" PRIu64 " kernels in %.3f us\n", b->count, unit_us((int64_t)b->ns));
 	if (d->format != OUT_CSV) /* which has the kernels */
 		doc_table(d, "classes", NULL, ROOF_CLASSES, class, b);
