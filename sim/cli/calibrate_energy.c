@@ -109,7 +109,7 @@ static int write_config(const char *path, struct machine_conf *conf, const struc
 	cfg_set_raw(conf->raw, f->idle_low.row, f->idle_low.value, low);
 	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
 		cfg_set_raw(conf->raw, f->cost[k].row, f->cost[k].value, source);
-	calibrate_config_text(conf->raw, &out);
+	fit_config_text(conf->raw, &out);
 	rc = outfile_write(path, &out, e);
 	str_free(&out);
 	return rc;

@@ -1,10 +1,10 @@
-/* sweep_print.c - points as a table, csv or json: a row a point. */
+#include "sim/report/sweep_doc.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cli/sweep.h"
 #include "sim/report/figure_doc.h"
 
 struct printer {
@@ -143,7 +143,7 @@ static int evaluate(struct printer *p, struct sweep_totals *t, struct err *e)
 	return 0;
 }
 
-int sweep_print(struct sweep_view *v, uint64_t rows, struct sweep_totals *t, struct doc *d, struct err *e)
+int sweep_doc(struct doc *d, struct sweep_view *v, uint64_t rows, struct sweep_totals *t, struct err *e)
 {
 	struct printer p = { .v = v, .wide = d->format != OUT_TABLE };
 	const size_t shown = !p.wide && rows < v->n ? (size_t)rows : v->n;
@@ -158,4 +158,22 @@ int sweep_print(struct sweep_view *v, uint64_t rows, struct sweep_totals *t, str
 	doc_say(d, "\n");
 	say_best(&p, d);
 	return 0;
+}
+
+/* --- what would be run ---------------------------------------------------------------------------------------- */
+
+static void listed(struct doc *d, const void *of, size_t p)
+{
+	const struct sweep *s = of;
+
+	doc_count(d, "point", p);
+	for (size_t i = 0; i < s->n_axes; i++)
+		doc_text(d, s->axes[i].key, s->axes[i].values[s->index[p * s->n_axes + i]].text);
+	if (s->n_refused)
+		doc_text(d, "reason", s->refused[p]);
+}
+
+void sweep_list_doc(struct doc *d, const struct sweep *s)
+{
+	doc_table(d, NULL, NULL, s->n_points, listed, s);
 }

@@ -1,11 +1,10 @@
-/* sweep_again.c - the promising points of a wide sweep, once more with events: what changed. */
+#include "sim/report/sweep_again_doc.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/cli/sweep.h"
 
 static int by_size(const void *a, const void *b)
 {
@@ -92,22 +91,24 @@ static void pair(struct doc *d, const void *of, size_t i)
 		}
 }
 
-static void say_apart(const struct sweep_view *wide, const struct pair *p, const double *apart, size_t n)
+static void say_apart(const struct sweep_view *wide, const struct pair *p, const double *apart, size_t n,
+                      struct str *said)
 {
 	size_t least = 0;
 
 	for (size_t i = 1; i < n; i++)
 		if (p[i].wide->total_ps < p[least].wide->total_ps)
 			least = i;
-	fprintf(stderr,
-	        "npusim: %zu of %zu points again with events: they are %.3f %% apart in the median, %.3f %% at p90, "
-	        "%.3f %% at"
-	        " most; the fastest is point %" PRIu64 " (analytic: point %" PRIu64 ")\n",
-	        n, wide->n, apart[n / 2], apart[div_up(9 * n, 10) - 1], apart[n - 1], p[0].again->point,
-	        p[least].again->point);
+	str_addf(said,
+	         "%zu of %zu points again with events: they are %.3f %% apart in the median, %.3f %% at p90, "
+	         "%.3f %% at"
+	         " most; the fastest is point %" PRIu64 " (analytic: point %" PRIu64 ")\n",
+	         n, wide->n, apart[n / 2], apart[div_up(9 * n, 10) - 1], apart[n - 1], p[0].again->point,
+	         p[least].again->point);
 }
 
-int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, uint64_t rows, struct doc *d, struct err *e)
+int sweep_again_doc(struct doc *d, struct sweep_view *wide, struct sweep_view *again, uint64_t rows, struct str *said,
+                    struct err *e)
 {
 	struct pair *p = arena_array(again->a, again->n + 1, sizeof *p);
 	double *apart = arena_array(again->a, again->n + 1, sizeof *apart);
@@ -131,6 +132,6 @@ int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, uint64_
 	qsort(apart, n, sizeof *apart, by_size);
 	doc_table(d, NULL, NULL, d->format == OUT_TABLE && rows < n ? (size_t)rows : n, pair, &x);
 	if (n)
-		say_apart(wide, p, apart, n);
+		say_apart(wide, p, apart, n, said);
 	return 0;
 }
