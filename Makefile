@@ -52,7 +52,7 @@ ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sampl
 SERVE = arrive arrive_make sched cost steps latency serve serve_memory serve_kept
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
 PROFILE_OF = classify diff counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart labels \
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc limits_store labels \
             ablate_page page page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
 API = api api_machine api_work api_eval api_limits
 UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
@@ -69,7 +69,7 @@ CLI = cmd \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_kernel probe_kernel_table probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
-      trace trace_import trace_record trace_top trace_by trace_ops \
+      trace trace_import trace_notes trace_record trace_top trace_by trace_ops \
       bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------

@@ -141,7 +141,7 @@ int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err
 		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
 		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
 		doc_say(d, "\n");
-		if ((rc = gpu_energies_doc(d, &x, "all", 20, note, e)) == 0 && x.n > 1)
+		if ((rc = energy_doc(d, x.v, x.n, "all", 20, note, e)) == 0 && x.n > 1)
 			rc = of_each(d, &x, a, e);
 	}
 	if (rc == 0 && o->output)

@@ -59,6 +59,8 @@ bool cmd_topic(const char *name, struct str *out);
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);
 /* Notes on stderr what a capture lacks; nothing where it is whole, and for other profiles. */
 void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st);
+/* What of it is statistics, assumed, without times, not known here, or linked otherwise than its ids say. */
+void cmd_trace_import_note(const char *file, const struct trace_import_stats *st, bool context_given);
 /* What of a file may be private, and whether it is stored. */
 void cmd_trace_private_note(const char *file, const struct trace_import_stats *st, bool redact);
 #define CMD_REDACT_HELP \

@@ -36,15 +36,6 @@ static int set_wall(struct tracedb *t, const struct options *o, const char *file
 	return rc;
 }
 
-void cmd_trace_private_note(const char *file, const struct trace_import_stats *st, bool redact)
-{
-	if (st->command || st->texts)
-		fprintf(stderr, "npusim: note: '%s' has %s%s%s: %s\n", file, st->command ? "a command line" : "",
-		        st->command && st->texts ? " and " : "",
-		        st->texts ? "concrete inputs of operators that are text" : "",
-		        redact ? "left out" : "stored as read; '--redact' leaves it out");
-}
-
 /* --- importing --------------------------------------------------------------------------------------------- */
 
 struct watch {
@@ -112,29 +103,8 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	if (rc < 0)
 		return -1;
 	took = seconds() - begin;
-	if (rc == 0 && st.stats)
-		fprintf(stderr,
-		        "npusim: note: '%s' is aggregated: its kernels are known only as statistics of %lld names;"
-		        " they can be ranked and not run\n",
-		        file, (long long)st.stats);
-	if (rc == 0 && st.context)
-		fprintf(stderr, "npusim: note: '%s' replays a table of kernels, with a context of %lld tokens%s\n",
-		        file, (long long)st.context, o->context ? "" : " that it assumes; '--context' changes it");
-	if (rc == 0 && st.untimed)
-		fprintf(stderr,
-		        "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
-		        " stored with 0\n",
-		        (long long)st.untimed, (long long)st.kernels, file);
-	if (rc == 0 && st.unlisted)
-		fprintf(stderr,
-		        "npusim: note: %lld of %lld kernels in '%s' are no ops that are known here, or their shapes do not go"
-		        " together: nothing is modelled of those ('npusim trace ops --all' lists them)\n",
-		        (long long)st.unlisted, (long long)st.kernels, file);
-	if (rc == 0 && st.refuted)
-		fprintf(stderr,
-		        "npusim: note: in '%s' the ids of %lld launches name operators that are not around their calls; they"
-		        " do not count, and %lld launches are linked by nesting\n",
-		        file, (long long)st.refuted, (long long)st.nested);
+	if (rc == 0)
+		cmd_trace_import_note(file, &st, o->context);
 	if (rc == 0) {
 		cmd_trace_capture_note(file, &st);
 		cmd_trace_private_note(file, &st, o->redact);

@@ -133,18 +133,6 @@ static int is_spool(const struct dirent *d)
 	return n > 6 && strcmp(d->d_name + n - 6, ".spool") == 0;
 }
 
-void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st)
-{
-	if (st->killed)
-		fprintf(stderr,
-		        "npusim: note: the program of '%s' did not end by itself: what it did in its last second may be"
-		        " missing%s\n",
-		        file, st->cut ? ", and a record was cut off" : "");
-	if (st->lost)
-		fprintf(stderr, "npusim: note: '%s' lacks %lld records, which the driver could not keep or time\n",
-		        file, (long long)st->lost);
-}
-
 struct row {
 	const char *name;
 	struct trace_import_stats st;

@@ -233,7 +233,7 @@ static int print(struct doc *d, const struct ops_rows *t, const struct validate_
 	}
 	if (t->rows.energy.n) {
 		doc_say(d, "\n");
-		rc = gpu_energies_doc(d, &x, "all", o->worst, GPU_ENERGY_TITLE, e);
+		rc = energy_doc(d, x.v, x.n, "all", o->worst, ENERGY_DOC_TITLE, e);
 	}
 	doc_close(d, '}');
 	return rc;
