@@ -20,8 +20,6 @@ struct options {
 	uint64_t seed, jobs;
 };
 
-/* --- running ------------------------------------------------------------------------------------------------------- */
-
 struct running {
 	struct progress *p;
 	size_t before, after; /* runs of the workloads before this one and after it, as far as they are known */
