@@ -38,7 +38,7 @@ TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat traced
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_view nvtx_op \
              capture_spool capture_import replay replay_file ops_csv shaped columns tt_csv ascend_csv rocprof_csv hlo_text xplane_json format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
-PLOT = plot plot_script plot_run
+PLOT = plot plot_script plot_names plot_run
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
@@ -49,32 +49,33 @@ MAP = fuse map map_attention map_math map_reuse map_reuse_preloaded map_like map
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline diag engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make sched cost steps latency
+SERVE = arrive arrive_make sched cost steps latency serve serve_memory serve_kept
 STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
-PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc ablate_page answer_doc answer_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text
+PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
+REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels \
+            ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text answer_page page
 API = api api_machine api_work api_eval api_limits
-UI = screen out outfile opt inner opt_files opt_man opt_complete progress
+UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy rates_map rates_run \
-              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
+              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled
 CLI = cmd \
-      ops_table ops_rows run_label \
+      ops_table ops_rows \
       run run_stages \
-      serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
-      sweep merge sweep_again sweep_print pareto \
+      serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
+      sweep sweep_inputs sweep_announce sweep_show merge pareto \
       study study_commands study_files \
-      compare_points export man completion topics \
-      report report_run report_sweep report_curves \
+      export man completion completion_kinds topics \
+      report \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
-      probe probe_mem probe_beside probe_kernel probe_kernel_beside \
+      probe probe_dram probe_mem probe_kernel probe_kernel_table probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
-      trace trace_import trace_record trace_top trace_by trace_ops \
+      trace trace_import trace_notes trace_record trace_top trace_by trace_ops \
       bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload request staged program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate answer res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt
@@ -83,7 +84,6 @@ SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
 SEEN     =
 SEEN_study  = study_commands cmd
-SEEN_beside = probe_kernel_beside gpu cmd
 FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside foreign
 
 # Sources that other rules or other machines build.

@@ -1,6 +1,7 @@
 #include "sim/accuracy/probe_dram_ref.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,4 +344,29 @@ int probe_ref_draws(const struct probe_row *r, int n, double *least, double *mos
 		*most = s.seed && *most > ours.mean_ns ? *most : ours.mean_ns;
 	}
 	return 0;
+}
+
+int probe_ref_sum(const struct probe_ref *f, struct probe_class_sum out[PROBE_CLASSES])
+{
+	int beyond = 0;
+
+	for (int c = 0; c < PROBE_CLASSES; c++) {
+		struct probe_class_sum *s = &out[c];
+		double sum = 0;
+
+		*s = (struct probe_class_sum){ .n = 0 };
+		for (size_t i = 0; i < f->n; i++) {
+			const double v = fabs(f->row[i].error);
+
+			if (f->row[i].why_not || !f->row[i].ran || f->row[i].cls != (enum probe_class)c)
+				continue;
+			s->n++;
+			sum += v;
+			s->most = v > s->most ? v : s->most;
+			s->beyond += v > probe_class_bound((enum probe_class)c);
+		}
+		s->mean = s->n ? sum / s->n : 0;
+		beyond += s->beyond;
+	}
+	return beyond;
 }

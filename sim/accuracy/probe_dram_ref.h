@@ -48,6 +48,12 @@ double probe_ref_utilisation(const struct probe_row *r);
 bool probe_ref_at_capacity(const struct probe_row *r);
 /* The mean latency over n draws of arrivals: least and most. */
 int probe_ref_draws(const struct probe_row *r, int n, double *least, double *most, struct err *e);
+/* Of a class: rows that count, the mean and the largest of their errors' sizes, and how many are beyond its bound. */
+struct probe_class_sum {
+	int n, beyond;
+	double mean, most;
+};
+int probe_ref_sum(const struct probe_ref *f, struct probe_class_sum out[PROBE_CLASSES]); /* beyond, of all classes */
 const char *probe_class_name(enum probe_class c);
 double probe_class_bound(enum probe_class c); /* what the class is held to, in the unit of `error` */
 

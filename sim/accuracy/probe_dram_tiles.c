@@ -237,3 +237,14 @@ int probe_tiles(const struct dram_cfg *c, const struct probe_tiles *s, struct pr
 		return err_set(e, ERR_CONFIG, "DRAM of kind 'fixed' has no banks");
 	return by_tile(c, s, &r->tile, e) < 0 ? -1 : by_command(c, s, &r->command, e);
 }
+
+int probe_tiles_of(const struct dram_cfg *c, const struct probe_tiles *known, uint64_t kib, uint64_t bursts,
+                   struct probe_tiles_result *r, struct err *e)
+{
+	struct probe_tiles s = *known;
+
+	s.tile = kib << 10;
+	s.window = PROBE_TILES_WINDOW;
+	s.tiles = (bursts ? bursts * dram_burst_bytes(c) : (UINT64_C(4) << 20) * c->channels) / s.tile;
+	return probe_tiles(c, &s, r, e);
+}

@@ -24,4 +24,8 @@ struct probe_tiles_result {
 const struct probe_tiles *probe_tiles_known(size_t i); /* NULL: no more */
 int probe_tiles(const struct dram_cfg *c, const struct probe_tiles *s, struct probe_tiles_result *r, struct err *e);
 
+/* A known one with tiles of `kib` KiB; `bursts` 0: 4 MiB a channel of them. */
+int probe_tiles_of(const struct dram_cfg *c, const struct probe_tiles *known, uint64_t kib, uint64_t bursts,
+                   struct probe_tiles_result *r, struct err *e);
+
 #endif

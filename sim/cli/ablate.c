@@ -20,8 +20,6 @@ struct options {
 	uint64_t seed, jobs;
 };
 
-/* --- running ------------------------------------------------------------------------------------------------------- */
-
 struct running {
 	struct progress *p;
 	size_t before, after; /* runs of the workloads before this one and after it, as far as they are known */
@@ -99,49 +97,13 @@ static int write_page(const struct ablate_doc *v, const char *path, struct err *
 	return rc;
 }
 
-/* Only the workloads that were asked for, in the file's order; changes keep those they name. */
-static int ablate_choose(struct ablation *x, const struct opt_list *names, struct err *e)
-{
-	const char *known[ABLATE_WORKLOADS], *near;
-	size_t kept = 0;
-	int to[ABLATE_WORKLOADS];
-
-	for (size_t i = 0; i < x->n_workloads; i++)
-		known[i] = x->workloads[i].name;
-	for (int k = 0; k < names->n; k++) {
-		size_t i = 0;
-
-		while (i < x->n_workloads && strcmp(known[i], names->v[k]) != 0)
-			i++;
-		if (i < x->n_workloads)
-			continue;
-		near = str_nearest(names->v[k], known, x->n_workloads);
-		return err_set(e, ERR_USAGE, "'%s' has no workload '%s'%s%s%s", x->path, names->v[k],
-		               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	}
-	for (size_t i = 0; i < x->n_workloads; i++) {
-		bool wanted = names->n == 0;
-
-		for (int k = 0; k < names->n; k++)
-			wanted |= strcmp(known[i], names->v[k]) == 0;
-		to[i] = wanted ? (int)kept : -1;
-		if (wanted)
-			x->workloads[kept++] = x->workloads[i];
-	}
-	x->n_workloads = kept;
-	for (size_t i = 0; i < x->n_changes; i++)
-		if (x->changes[i].pays >= 0)
-			x->changes[i].pays = to[x->changes[i].pays];
-	return 0;
-}
-
 static int ablate(const struct options *o, struct doc *d, struct err *e)
 {
 	struct ablation *x = ablate_load(o->file, e);
 	struct ablate_doc v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
 	int rc = -1;
 
-	if (!x || ablate_choose(x, &o->workloads, e) < 0)
+	if (!x || ablate_choose(x, o->workloads.v, o->workloads.n, e) < 0)
 		goto out;
 	v.results = arena_array(x->a, x->n_workloads + 1, sizeof *v.results);
 	v.tokens = arena_array(x->a, x->n_workloads + 1, sizeof *v.tokens);

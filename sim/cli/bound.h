@@ -34,7 +34,5 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 /* The trace as a whole, and of `b` the roof and the rule alone. */
 int bound_input_whole(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
 void bound_input_free(struct bound_input *in);
-/* The rule, the peaks and the ridges: members, and lines for people. */
-void bound_rule(struct doc *d, const struct bound *b);
 
 #endif

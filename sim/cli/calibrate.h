@@ -2,10 +2,9 @@
 #ifndef NPUSIM_SIM_CLI_CALIBRATE_H
 #define NPUSIM_SIM_CLI_CALIBRATE_H
 
-#include "sim/accuracy/fit.h"
-#include "sim/base/cfg.h"
 #include "sim/cli/cmd.h"
 #include "sim/engine/run_result.h"
+#include "sim/report/fit_doc.h"
 
 struct calibrate_energy {
 	const char *config, *kernels, *output;
@@ -26,12 +25,5 @@ struct calibrate_rows {
 };
 
 int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, struct doc *d, struct err *e);
-
-/* What was measured and fitted, as a table; and an error where a value is not the one that was given. */
-void calibrate_parameters(struct doc *d, const struct fit_plan *p, const struct cfg *c);
-int calibrate_changed(const struct fit_plan *p, struct err *e);
-
-/* A configuration as calibrate writes it: every value it gives, with its source. */
-void calibrate_config_text(const struct cfg *c, struct str *out);
 
 #endif

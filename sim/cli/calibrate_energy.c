@@ -109,7 +109,7 @@ static int write_config(const char *path, struct machine_conf *conf, const struc
 	cfg_set_raw(conf->raw, f->idle_low.row, f->idle_low.value, low);
 	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
 		cfg_set_raw(conf->raw, f->cost[k].row, f->cost[k].value, source);
-	calibrate_config_text(conf->raw, &out);
+	fit_config_text(conf->raw, &out);
 	rc = outfile_write(path, &out, e);
 	str_free(&out);
 	return rc;
@@ -141,7 +141,7 @@ int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err
 		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
 		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
 		doc_say(d, "\n");
-		if ((rc = gpu_energies_doc(d, &x, "all", 20, note, e)) == 0 && x.n > 1)
+		if ((rc = energy_doc(d, x.v, x.n, "all", 20, note, e)) == 0 && x.n > 1)
 			rc = of_each(d, &x, a, e);
 	}
 	if (rc == 0 && o->output)

@@ -171,7 +171,7 @@ static int write_config(struct fitting *f, const struct fit_plan *p, struct err 
 	source_of(f, p, source, sizeof source);
 	for (size_t i = 0; i < p->n_fit; i++)
 		cfg_set_raw(f->conf->raw, p->fit[i].row, p->fit[i].value, source);
-	calibrate_config_text(f->conf->raw, &out);
+	fit_config_text(f->conf->raw, &out);
 	rc = outfile_write(f->o->output, &out, e);
 	str_free(&out);
 	return rc;
@@ -199,7 +199,7 @@ static int fit(struct fitting *f, struct fit_plan *p, struct doc *d, struct err 
 	if (check_plan(f, p, e) < 0 || (f->n > 1 && f->o->folds && fit_run(p, f->conf, &left_out, &without, e) < 0) ||
 	    fit_run(p, f->conf, &folds, &r, e) < 0)
 		return -1;
-	calibrate_parameters(d, p, f->conf->raw);
+	fit_doc(d, p, f->conf->raw);
 	if (d->format != OUT_TABLE)
 		return 0;
 	doc_say(d, "\n");
@@ -222,7 +222,7 @@ int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, st
 	if (calibrate_rows_read_all(&x, e) == 0 && (p = fit_plan_load(o->plan, conf, NULL, e)) && fit(&x, p, d, e) == 0)
 		rc = write_config(&x, p, e);
 	if (rc == 0 && o->check)
-		rc = calibrate_changed(p, e);
+		rc = fit_changed(p, e);
 	fit_plan_free(p);
 	fitting_free(&x);
 	return rc;

@@ -90,29 +90,6 @@ int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body,
 	return rc < 0 ? -1 : 0;
 }
 
-void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f)
-{
-	char text[128];
-
-	if (f == OUT_TABLE && strlen(name) > most) {
-		snprintf(text, sizeof text, "%.*s...", (int)most - 3, name);
-		name = text;
-	}
-	out_text(t, name);
-}
-
-void cmd_print_more(size_t shown, size_t all, struct str *out)
-{
-	if (shown < all)
-		str_addf(out, "(%zu more; without -n all are listed)\n", all - shown);
-}
-
-void cmd_say_more(struct doc *d, size_t shown, size_t all)
-{
-	if (shown < all)
-		doc_say(d, "(%zu more; without -n all are listed)\n", all - shown);
-}
-
 static void show_bytes(void *arg, uint64_t done, uint64_t total)
 {
 	struct progress **p = arg;

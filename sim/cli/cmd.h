@@ -43,7 +43,7 @@ extern const struct cmd cmd_workload_table[];
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_config_area, cmd_config_peaks;
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
-cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream, cmd_probe_kernel, cmd_probe_occupancy;
+cmd_fn cmd_probe_dram, cmd_probe_l2, cmd_probe_latency, cmd_probe_stream, cmd_probe_kernel, cmd_probe_occupancy;
 cmd_fn cmd_trace_import, cmd_trace_record, cmd_trace_show, cmd_trace_top, cmd_trace_ops, cmd_trace_classify;
 cmd_fn cmd_trace_roofline, cmd_trace_hist, cmd_trace_gaps, cmd_trace_stages, cmd_trace_waves, cmd_trace_stalls,
 	cmd_trace_diff, cmd_trace_export, cmd_trace_review;
@@ -68,6 +68,8 @@ bool cmd_topic(const char *name, struct str *out);
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);
 /* Notes on stderr what a capture lacks; nothing where it is whole, and for other profiles. */
 void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st);
+/* What of it is statistics, assumed, without times, not known here, or linked otherwise than its ids say. */
+void cmd_trace_import_note(const char *file, const struct trace_import_stats *st, bool context_given);
 /* What of a file may be private, and whether it is stored. */
 void cmd_trace_private_note(const char *file, const struct trace_import_stats *st, bool redact);
 #define CMD_REDACT_HELP \
@@ -96,24 +98,15 @@ int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m
 int cmd_measured(struct measured_from from, struct measured *m, struct err *e);
 struct tracedb *cmd_trace_open(const char *path, struct err *e);
 
-/* A kernel's name, which for a template has hundreds of characters: in a table its first `most`, elsewhere all. */
-void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f);
-/* A list cut to the N that -n asks for: how many those are, and the line below it where there are more. */
+/* How many of a list the N are that -n asks for; doc_say_more says how many more there are. */
 static inline size_t cmd_first(uint64_t asked, size_t all)
 {
 	return asked < all ? (size_t)asked : all;
 }
 
-void cmd_print_more(size_t shown, size_t all, struct str *out);
-void cmd_say_more(struct doc *d, size_t shown, size_t all);
-
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
 #define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
-
-#define cmd_us    unit_us
-#define cmd_ps_us unit_ps_us
-#define cmd_pct   unit_pct
 
 #endif

@@ -16,17 +16,6 @@ const struct cmd cmd_config_table[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
-void config_text(struct doc *d, const char *key, const struct cfg *c, size_t i, config_text_fn *text)
-{
-	struct str s = STR_INIT;
-
-	if (!d->heads)
-		text(c, i, &s);
-	doc_text(d, key, str_c(&s));
-	d->to->failed |= s.failed;
-	str_free(&s);
-}
-
 /* --- show -------------------------------------------------------------------------------------------------- */
 
 /* The unit of a value as it is written: what follows its number. */
@@ -128,8 +117,8 @@ static void differing(struct doc *d, const void *of, size_t i)
 	if (!d->heads && !differs(x, i))
 		return;
 	doc_text(d, "key", cfg_at(x->a, i).key);
-	config_text(d, people ? x->paths[0] : "a", x->a, i, cfg_value);
-	config_text(d, people ? x->paths[1] : "b", x->b, i, cfg_value);
+	cfg_doc_text(d, people ? x->paths[0] : "a", x->a, i, cfg_value);
+	cfg_doc_text(d, people ? x->paths[1] : "b", x->b, i, cfg_value);
 }
 
 static int diff(void *exit_code, const struct opt_list *args, struct doc *d, struct err *e)

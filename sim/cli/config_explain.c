@@ -4,64 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *type_name(enum cfg_type t)
-{
-	switch (t) {
-	case CFG_T_U32:
-	case CFG_T_U64:
-		return "count";
-	case CFG_T_BOOL:
-		return "switch";
-	case CFG_T_BYTES:
-		return "bytes";
-	case CFG_T_RATE:
-		return "bytes a second";
-	case CFG_T_FREQ:
-		return "frequency";
-	case CFG_T_PS:
-		return "time";
-	case CFG_T_ENERGY:
-		return "energy";
-	case CFG_T_POWER:
-		return "power";
-	case CFG_T_AREA:
-		return "area";
-	case CFG_T_PPM:
-		return "fraction";
-	case CFG_T_ENUM:
-		return "choice";
-	case CFG_T_STR:
-		return "text";
-	case CFG_T_END:
-		break;
-	}
-	return "?";
-}
-
-static const char *unit_help(enum cfg_type t)
-{
-	switch (t) {
-	case CFG_T_BYTES:
-		return "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB";
-	case CFG_T_RATE:
-		return "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s";
-	case CFG_T_FREQ:
-		return "Hz, kHz, MHz, GHz";
-	case CFG_T_PS:
-		return "ps, ns, us, ms";
-	case CFG_T_ENERGY:
-		return "fJ, pJ, nJ, uJ";
-	case CFG_T_POWER:
-		return "uW, mW, W, kW";
-	case CFG_T_AREA:
-		return "nm2, um2, mm2";
-	case CFG_T_PPM:
-		return "none, or %";
-	default:
-		return "none";
-	}
-}
-
 /* --- by key ------------------------------------------------------------------------------------------------ */
 
 /* What is asked about: NULL path: of no machine, so of its defaults. */
@@ -72,8 +14,10 @@ struct explain {
 };
 
 /* All rows, one key, or every key of one section. */
-static bool wanted(const struct cfg_row *r, const struct opt_list *keys)
+static bool wanted(const struct cfg_row *r, const void *list)
 {
+	const struct opt_list *keys = list;
+
 	if (keys->n == 0)
 		return true;
 	for (int i = 0; i < keys->n; i++)
@@ -97,53 +41,6 @@ static int check_keys(const struct cfg *c, const struct opt_list *keys, struct e
 			return -1;
 	}
 	return 0;
-}
-
-static const char *source_of(const struct explain *x, const struct cfg_row *r)
-{
-	return x->path && r->given ? r->source : r->field->source;
-}
-
-/* All of it, for people. */
-static void explain_one(const struct explain *x, size_t i, struct str *out)
-{
-	const struct cfg_row r = cfg_at(x->c, i);
-
-	str_addf(out, "%s\n  %s\n", r.key, r.field->help);
-	if (x->path) {
-		str_add(out, "  value    ");
-		cfg_value(x->c, i, out);
-		str_addc(out, '\n');
-	}
-	str_addf(out, "  default  %s\n  range    ", *r.field->def ? r.field->def : "(empty)");
-	cfg_range(x->c, i, out);
-	str_addf(out, "\n  type     %s\n  units    %s\n  source   %s\n", type_name(r.field->type),
-	         unit_help(r.field->type), source_of(x, &r));
-}
-
-static void explained(struct doc *d, const void *of, size_t i)
-{
-	const struct explain *x = of;
-	const struct cfg_row r = cfg_at(x->c, i);
-
-	if (!wanted(&r, x->keys))
-		return;
-	doc_text(d, "key", r.key);
-	if (x->path)
-		config_text(d, "value", x->c, i, cfg_value);
-	else
-		doc_text(d, "default", r.field->def);
-	config_text(d, "range", x->c, i, cfg_range);
-	doc_text(d, "help", r.field->help);
-	if (d->format == OUT_TABLE)
-		return;
-	doc_text(d, "type", type_name(r.field->type));
-	doc_text(d, "unit", cfg_unit(r.field->type));
-	doc_text(d, "source", source_of(x, &r));
-	if (!x->path)
-		return;
-	doc_text(d, "default", r.field->def);
-	doc_text(d, "given", r.given ? "yes" : "no");
 }
 
 /* The rows of the first kind of machine that has all keys; of the first of all where none has. */
@@ -178,24 +75,14 @@ static bool about(const struct cfg_row *r, const char *word)
 }
 
 /* Has its name or help each of the words? */
-static bool has_words(const struct cfg_row *r, const struct opt_list *words)
+static bool has_words(const struct cfg_row *r, const void *list)
 {
+	const struct opt_list *words = list;
+
 	for (int k = 0; k < words->n; k++)
 		if (!about(r, words->v[k]))
 			return false;
 	return true;
-}
-
-static void found(struct doc *d, const void *of, size_t i)
-{
-	const struct explain *x = of;
-	const struct cfg_row r = cfg_at(x->c, i);
-
-	if (!has_words(&r, x->keys))
-		return;
-	doc_text(d, "key", r.key);
-	doc_text(d, "default", r.field->def);
-	doc_text(d, "help", r.field->help);
 }
 
 /* False: no parameter is about the words. */
@@ -206,8 +93,7 @@ static bool explain_schema(const struct explain *x, struct doc *d)
 
 		if (!has_words(&r, x->keys))
 			continue;
-		doc_table(d, NULL, "parameters about that; 'npusim config explain KEY' has all of one", cfg_count(x->c),
-		          found, x);
+		cfg_doc_found(d, &(struct cfg_doc){ x->c, false, has_words, x->keys });
 		return true;
 	}
 	return false;
@@ -238,21 +124,12 @@ static bool explain_words(const struct explain *x, struct doc *d)
 
 static void explain_keys(const struct explain *x, struct doc *d)
 {
-	bool first = true;
+	const struct cfg_doc of = { x->c, x->path, wanted, x->keys };
 
-	if (d->format != OUT_TABLE || !x->keys->n) {
-		doc_table(d, NULL, NULL, cfg_count(x->c), explained, x);
-		return;
-	}
-	for (size_t i = 0; i < cfg_count(x->c); i++) {
-		const struct cfg_row r = cfg_at(x->c, i);
-
-		if (!wanted(&r, x->keys))
-			continue;
-		doc_say(d, first ? "" : "\n");
-		explain_one(x, i, d->to);
-		first = false;
-	}
+	if (d->format != OUT_TABLE || !x->keys->n)
+		cfg_doc(d, &of);
+	else
+		cfg_doc_whole(d, &of);
 }
 
 static int do_config_explain(void *options, const struct opt_list *keys, struct doc *d, struct err *e)

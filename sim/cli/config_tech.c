@@ -18,7 +18,7 @@ static void constant(struct doc *d, const void *of, size_t i)
 		return;
 	str_addf(&key, "%s%s", x->prefix, r.key);
 	doc_text(d, "constant", str_c(&key));
-	config_text(d, "value", x->c, i, cfg_value);
+	cfg_doc_text(d, "value", x->c, i, cfg_value);
 	doc_text(d, "of", r.field->help);
 	doc_text(d, "source", r.source);
 	str_free(&key);

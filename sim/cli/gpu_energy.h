@@ -5,6 +5,7 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/accuracy/energy.h"
 #include "sim/cli/cmd.h"
+#include "sim/report/energy_doc.h"
 
 /* Row of an option table. */
 #define GPU_ENERGY_OPTION(list, help) \
@@ -22,14 +23,5 @@ struct gpu_energies {
 int gpu_energies_read(struct gpu_energies *x, const struct opt_list *paths, const struct machine_conf *conf,
                       const struct kernels *k, struct err *e);
 void gpu_energies_free(struct gpu_energies *x);
-
-#define GPU_ENERGY_TITLE \
-	"error of energy by class, percent of what was measured, at the measured times and clocks;" \
-	" of the clock where it was or is capped, at the measured cycles"
-
-/* For people errors by class and the worst cases, in percent; CSV has every case, JSON "energy": {...}, "clock": {...},
- * "energy_classes": [...]. `note` says what the answers are of. */
-int gpu_energies_doc(struct doc *d, const struct gpu_energies *x, const char *split, uint64_t worst, const char *note,
-                     struct err *e);
 
 #endif

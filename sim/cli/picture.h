@@ -18,15 +18,6 @@ struct picture_to {
 			"print the gnuplot script instead, for the kind of FILE or svg" \
 	}
 
-/* Names beside points, as parts of the two axes: kept inside of the chart and apart from each other. */
-#define PICTURE_NAMES 8
-struct picture_names {
-	double x[PICTURE_NAMES], y[PICTURE_NAMES], end[PICTURE_NAMES];
-	int n;
-};
-/* Where the text of a point at *x, *y begins; `left` of the point, else from it on. */
-void picture_place(struct picture_names *t, const char *text, bool left, double *x, double *y);
-
 /* Before any work is done: is it said where to? */
 int picture_check(const struct picture_to *o, struct err *e);
 /* Draws it, or prints the script; frees the chart in any case. */

@@ -1,7 +1,7 @@
 /* plot_breakdown.c - npusim plot breakdown: stored runs by kind of op, beside what was measured. */
 #include "sim/cli/picture.h"
 #include "sim/cli/plot.h"
-#include "sim/cli/run_label.h"
+#include "sim/report/labels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,10 +68,10 @@ static void bar(struct plot *p, int series, int category, uint64_t ps, uint64_t 
 	char note[64];
 
 	if (measured && ps)
-		snprintf(note, sizeof note, "%.4g (%.3gx)", cmd_ps_us(ps), (double)measured / (double)ps);
+		snprintf(note, sizeof note, "%.4g (%.3gx)", unit_ps_us(ps), (double)measured / (double)ps);
 	else
-		snprintf(note, sizeof note, "%.4g", cmd_ps_us(ps));
-	plot_bar(p, series, category, cmd_ps_us(ps), note);
+		snprintf(note, sizeof note, "%.4g", unit_ps_us(ps));
+	plot_bar(p, series, category, unit_ps_us(ps), note);
 }
 
 static struct plot *plot_breakdown_chart(const struct res_stored *runs, const char *const *names, int n_runs)
@@ -91,10 +91,10 @@ static struct plot *plot_breakdown_chart(const struct res_stored *runs, const ch
 	p = plot_new("Time by kind of op", str_c(&sub));
 	str_free(&sub);
 	plot_axis(p, PLOT_X, PLOT_LINEAR, "time (us)");
-	snprintf(label, sizeof label, "measured, %.6g us", cmd_us((int64_t)runs[0].workload.measured_ns));
+	snprintf(label, sizeof label, "measured, %.6g us", unit_us((int64_t)runs[0].workload.measured_ns));
 	series[0] = measured ? plot_series(p, PLOT_BARS, PLOT_GREY, label) : -1;
 	for (int i = 0; i < n_runs; i++) {
-		snprintf(label, sizeof label, "%s, %.6g us", names[i], cmd_ps_us(runs[i].run.total_ps));
+		snprintf(label, sizeof label, "%s, %.6g us", names[i], unit_ps_us(runs[i].run.total_ps));
 		series[i + 1] = plot_series(p, PLOT_BARS, PLOT_AUTO, label);
 	}
 	for (int i = n > KINDS_SHOW + 1 ? KINDS_SHOW : n; i < n; i++) {
@@ -145,7 +145,7 @@ static int name_them(const struct res_stored *runs, int n, struct arena *a, cons
 
 	for (int i = 0; i < n; i++)
 		v[i] = &runs[i];
-	return run_label_runs(v, (size_t)n, a, names, e);
+	return labels_runs(v, (size_t)n, a, names, e);
 }
 
 int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)

@@ -6,15 +6,42 @@
 #include "sim/study/sweep_view.h"
 
 #define SWEEP_WHERE_HELP "only points for which this holds; of several, for which all hold"
+#define SWEEP_NO_AGAIN   UINT32_MAX
 
-/* How far apart points are that ran again with events. */
-int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, uint64_t rows, struct doc *d, struct err *e);
-
-struct sweep_totals {
-	size_t done, failed, died, missing, feasible; /* died: of the failed, those whose process did */
-	bool bounded;
+struct sweep_opts {
+	const char *file, *results, *shard, *format;
+	struct workload_spec workload;
+	uint64_t jobs, max, rows, guided;
+	bool dry, retry, mixed, allow_opaque;
+	uint64_t shard_i, shard_n;
+	uint32_t again_ppm; /* SWEEP_NO_AGAIN: not asked for */
 };
-/* csv and json have all points and columns; a table has `rows` points and the columns a person looks at. */
-int sweep_print(struct sweep_view *v, uint64_t rows, struct sweep_totals *t, struct doc *d, struct err *e);
+
+/* sweep_inputs.c: the workload of all points, and how one that differs builds its own. */
+struct sweep_inputs {
+	const struct machine_cfg *machine; /* of its kind */
+	struct workload w;
+	struct res_workload workload;
+};
+/* The file's, or what the command line has in its place; `asked` is what it came to. */
+int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const struct sweep *s,
+                      struct workload_spec *asked, struct err *e);
+int sweep_inputs_build(void *in, const struct workload_spec *w, struct arena *a, struct op_stream *out, struct err *e);
+
+/* sweep_announce.c: what is going to run, and about how long that takes, on stderr. */
+void sweep_announce(const struct sweep *s, const struct sweep_job *job, bool dry);
+
+/* sweep_show.c: what is in the database of one; then, where it is asked for, its promising points again with events. */
+int sweep_show(struct resdb *db, int64_t id, const struct sweep_opts *o, struct doc *d, struct err *e);
+int sweep_again(struct sweep *s, struct sweep_job *job, struct resdb *db, const struct sweep_opts *o, int64_t id,
+                struct doc *d, struct err *e);
+
+/* A progress line of points, from when there is something to say. */
+struct sweep_watch {
+	struct progress *line;
+	bool tried;
+	const char *label;
+};
+void sweep_on_points(void *watch, size_t done, size_t of);
 
 #endif

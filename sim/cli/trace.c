@@ -41,7 +41,7 @@ static void file(struct doc *d, const void *of, size_t i)
 	doc_int(d, "sets", f->sets);
 	doc_int(d, "ops", f->ops);
 	doc_int(d, "syncs", f->syncs);
-	doc_real_if(d, "wall_us", 3, f->wall_ns >= 0, cmd_us(f->wall_ns));
+	doc_real_if(d, "wall_us", 3, f->wall_ns >= 0, unit_us(f->wall_ns));
 	doc_text(d, "digest", f->digest);
 }
 
@@ -71,10 +71,10 @@ static void range(struct doc *d, const void *of, size_t i)
 	doc_int(d, "count", x->count);
 	doc_int(d, "launches", x->launches);
 	doc_int(d, "kernels", x->kernels);
-	doc_real_if(d, "kernel_us", 3, x->kernel_ns >= 0, cmd_us(x->kernel_ns));
-	doc_real_if(d, "copy_us", 3, x->other_ns >= 0, cmd_us(x->other_ns));
-	doc_real_if(d, "span_us", 3, x->span_ns >= 0, cmd_us(x->span_ns));
-	doc_real_if(d, "wall_us", 3, x->wall_ns >= 0, cmd_us(x->wall_ns));
+	doc_real_if(d, "kernel_us", 3, x->kernel_ns >= 0, unit_us(x->kernel_ns));
+	doc_real_if(d, "copy_us", 3, x->other_ns >= 0, unit_us(x->other_ns));
+	doc_real_if(d, "span_us", 3, x->span_ns >= 0, unit_us(x->span_ns));
+	doc_real_if(d, "wall_us", 3, x->wall_ns >= 0, unit_us(x->wall_ns));
 }
 
 static int each_file(void *d, const struct tracedb_file *f, struct err *e)
@@ -111,8 +111,8 @@ static void totals(struct doc *d, const struct tracedb_totals *sum)
 	doc_say(d,
 	        "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations,"
 	        " %lld steps\n",
-	        (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
-	        cmd_us(sum->other_ns), (long long)sum->syncs, (long long)sum->steps);
+	        (long long)sum->kernels, unit_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
+	        unit_us(sum->other_ns), (long long)sum->syncs, (long long)sum->steps);
 	if (sum->aggregated)
 		doc_say(d, "%lld of the kernels are known only as statistics, from an aggregated profile\n",
 		        (long long)sum->aggregated);

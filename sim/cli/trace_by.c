@@ -38,10 +38,10 @@ static void trace_by_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "key", json ? r->key : shown(r));
 	doc_count(d, "count", r->count);
 	doc_ns(d, "total_us", 3, r->ns);
-	doc_real(d, "mean_us", 3, cmd_us((int64_t)r->ns) / (double)r->count);
+	doc_real(d, "mean_us", 3, unit_us((int64_t)r->ns) / (double)r->count);
 	doc_ns(d, "longest_us", 3, r->longest_ns);
-	doc_real(d, "share_pct", 2, cmd_pct((double)r->ns, (double)x->s->ns));
-	doc_real(d, "cumulative_pct", 2, cmd_pct((double)x->sum_ns[i], (double)x->s->ns));
+	doc_real(d, "share_pct", 2, unit_pct((double)r->ns, (double)x->s->ns));
+	doc_real(d, "cumulative_pct", 2, unit_pct((double)x->sum_ns[i], (double)x->s->ns));
 	doc_text(d, json ? "family" : "most", r->family);
 }
 
@@ -53,9 +53,9 @@ static void trace_by_show(struct doc *d, const struct trace *t, const struct vie
 	doc_count(d, "kernel_count", x->s->count);
 	doc_say(d, "%s%s%s%" PRIu64 " kernels in %.3f us; most: the family that most of a row's time went to\n\n",
 	        t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", x->s->count,
-	        cmd_us((int64_t)x->s->ns));
+	        unit_us((int64_t)x->s->ns));
 	doc_table(d, "rows", NULL, n, trace_by_row, x);
-	cmd_say_more(d, n, x->s->n);
+	doc_say_more(d, n, x->s->n);
 	doc_close(d, '}');
 }
 

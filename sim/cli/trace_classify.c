@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/report/bound_doc.h"
+
 #define NAME_SHOWN 48
 
 struct options {
@@ -15,7 +17,7 @@ struct options {
 
 static double mean_us(const struct bound_kernel *k)
 {
-	return k->count ? cmd_us((int64_t)k->ns) / (double)k->count : 0;
+	return k->count ? unit_us((int64_t)k->ns) / (double)k->count : 0;
 }
 
 static void kernel(struct doc *d, const void *of, size_t i)
@@ -34,7 +36,7 @@ static void kernel(struct doc *d, const void *of, size_t i)
 	doc_count(d, "count", k->count);
 	doc_ns(d, "total_us", 3, k->ns);
 	doc_real(d, "mean_us", 3, mean_us(k));
-	doc_real(d, "share_pct", 2, cmd_pct((double)k->ns, (double)b->ns));
+	doc_real(d, "share_pct", 2, unit_pct((double)k->ns, (double)b->ns));
 	doc_real(d, "ai", 3, bound_intensity(k->flops, k->bytes));
 	doc_real(d, "ridge", 1, roof_ridge(&b->roof, k->pipe));
 	if (json) {
@@ -44,7 +46,7 @@ static void kernel(struct doc *d, const void *of, size_t i)
 	doc_real(d, "memory_pct", 2, k->memory);
 	doc_real(d, "math_pct", 2, k->math);
 	if (json) {
-		doc_real(d, "counted_pct", 2, cmd_pct((double)k->counted_ns, (double)k->ns));
+		doc_real(d, "counted_pct", 2, unit_pct((double)k->counted_ns, (double)k->ns));
 		return;
 	}
 	doc_text(d, "class", roof_class_name(k->class));
@@ -82,7 +84,7 @@ static void class(struct doc *d, const void *of, size_t i)
 	doc_text(d, "class", roof_class_name((enum roof_class)i));
 	doc_count(d, d->format == OUT_JSON ? "count" : "kernels", b->class_count[i]);
 	doc_ns(d, "total_us", 3, b->class_ns[i]);
-	doc_real(d, "share_pct", 2, cmd_pct((double)b->class_ns[i], (double)b->ns));
+	doc_real(d, "share_pct", 2, unit_pct((double)b->class_ns[i], (double)b->ns));
 	means(d, b, (int)i);
 }
 
@@ -92,8 +94,8 @@ static void trace_classify_print(struct doc *d, const struct trace *t, const str
 	doc_text(d, "range", t->range);
 	doc_ns(d, "total_us", 3, b->ns);
 	doc_count(d, "kernel_count", b->count);
-	bound_rule(d, b);
-	doc_say(d, "\n%" PRIu64 " kernels in %.3f us\n", b->count, cmd_us((int64_t)b->ns));
+	bound_doc(d, b);
+	doc_say(d, "\n%" PRIu64 " kernels in %.3f us\n", b->count, unit_us((int64_t)b->ns));
 	if (d->format != OUT_CSV) /* which has the kernels */
 		doc_table(d, "classes", NULL, ROOF_CLASSES, class, b);
 	means(d, b, ROOF_CLASSES);
@@ -103,7 +105,7 @@ static void trace_classify_print(struct doc *d, const struct trace *t, const str
 		doc_say(d, "\n");
 	}
 	doc_table(d, "kernels", NULL, n, kernel, b);
-	cmd_say_more(d, n, b->n_kernels);
+	doc_say_more(d, n, b->n_kernels);
 	doc_close(d, '}');
 }
 

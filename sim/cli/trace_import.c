@@ -36,15 +36,6 @@ static int set_wall(struct tracedb *t, const struct options *o, const char *file
 	return rc;
 }
 
-void cmd_trace_private_note(const char *file, const struct trace_import_stats *st, bool redact)
-{
-	if (st->command || st->texts)
-		fprintf(stderr, "npusim: note: '%s' has %s%s%s: %s\n", file, st->command ? "a command line" : "",
-		        st->command && st->texts ? " and " : "",
-		        st->texts ? "concrete inputs of operators that are text" : "",
-		        redact ? "left out" : "stored as read; '--redact' leaves it out");
-}
-
 /* --- importing --------------------------------------------------------------------------------------------- */
 
 struct watch {
@@ -70,31 +61,32 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void trace_import_add_row(struct out_table *t, const char *file, int rc, const struct trace_import_stats *st)
-{
-	const int64_t launches = st->kernels + st->copies + st->sets;
-	const int64_t counts[] = { st->kernels, st->copies, st->sets, st->ops, st->ranges, st->syncs };
+struct row {
+	const char *file;
+	bool fresh;
+	struct trace_import_stats st;
+};
 
-	out_text(t, file);
-	out_text(t, rc == 0 ? "imported" : "was there already");
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		if (rc == 0)
-			out_int(t, counts[i]);
-		else
-			out_null(t);
-	}
-	if (rc == 0)
-		out_real(t, cmd_pct((double)st->linked, (double)launches));
-	else
-		out_null(t);
-	if (rc == 0)
-		out_int(t, st->dropped_args);
-	else
-		out_null(t);
+static void row(struct doc *d, const void *of, size_t i)
+{
+	const struct row *x = of;
+	const struct trace_import_stats *st = &x->st;
+
+	(void)i;
+	doc_text(d, "file", x->file);
+	doc_text(d, "state", x->fresh ? "imported" : "was there already");
+	doc_count_if(d, "kernels", x->fresh, (uint64_t)st->kernels);
+	doc_count_if(d, "copies", x->fresh, (uint64_t)st->copies);
+	doc_count_if(d, "sets", x->fresh, (uint64_t)st->sets);
+	doc_count_if(d, "ops", x->fresh, (uint64_t)st->ops);
+	doc_count_if(d, "ranges", x->fresh, (uint64_t)st->ranges);
+	doc_count_if(d, "syncs", x->fresh, (uint64_t)st->syncs);
+	doc_real_if(d, "linked_pct", 2, x->fresh,
+	            unit_pct((double)st->linked, (double)(st->kernels + st->copies + st->sets)));
+	doc_count_if(d, "dropped_args", x->fresh, (uint64_t)st->dropped_args);
 }
 
-static int import_one(struct tracedb *t, const char *file, const struct options *o, struct out_table *rows,
-                      struct err *e)
+static int import_one(struct tracedb *t, const char *file, const struct options *o, struct doc *d, struct err *e)
 {
 	struct trace_import_stats st = { 0 };
 	struct watch w = { NULL, false };
@@ -111,29 +103,8 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	if (rc < 0)
 		return -1;
 	took = seconds() - begin;
-	if (rc == 0 && st.stats)
-		fprintf(stderr,
-		        "npusim: note: '%s' is aggregated: its kernels are known only as statistics of %lld names;"
-		        " they can be ranked and not run\n",
-		        file, (long long)st.stats);
-	if (rc == 0 && st.context)
-		fprintf(stderr, "npusim: note: '%s' replays a table of kernels, with a context of %lld tokens%s\n",
-		        file, (long long)st.context, o->context ? "" : " that it assumes; '--context' changes it");
-	if (rc == 0 && st.untimed)
-		fprintf(stderr,
-		        "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
-		        " stored with 0\n",
-		        (long long)st.untimed, (long long)st.kernels, file);
-	if (rc == 0 && st.unlisted)
-		fprintf(stderr,
-		        "npusim: note: %lld of %lld kernels in '%s' are no ops that are known here, or their shapes do not go"
-		        " together: nothing is modelled of those ('npusim trace ops --all' lists them)\n",
-		        (long long)st.unlisted, (long long)st.kernels, file);
-	if (rc == 0 && st.refuted)
-		fprintf(stderr,
-		        "npusim: note: in '%s' the ids of %lld launches name operators that are not around their calls; they"
-		        " do not count, and %lld launches are linked by nesting\n",
-		        file, (long long)st.refuted, (long long)st.nested);
+	if (rc == 0)
+		cmd_trace_import_note(file, &st, o->context);
 	if (rc == 0) {
 		cmd_trace_capture_note(file, &st);
 		cmd_trace_private_note(file, &st, o->redact);
@@ -145,11 +116,11 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		        (double)st.json_bytes / 1e6 / took);
 	if (o->wall != PS_NEVER && set_wall(t, o, file, rc == 0, e) < 0)
 		return -1;
-	trace_import_add_row(rows, file, rc, &st);
+	doc_row(d, row, &(struct row){ file, rc == 0, st }, 0);
 	return 0;
 }
 
-static int trace_import_check_options(const struct options *o, enum out_format *f, struct err *e)
+static int trace_import_check_options(const struct options *o, struct err *e)
 {
 	enum trace_format from;
 
@@ -164,34 +135,30 @@ static int trace_import_check_options(const struct options *o, enum out_format *
 		               " file is imported, and the commands that read it take a '--range'");
 	if (o->wall != PS_NEVER && o->wall < PS_NS)
 		return err_set(e, ERR_USAGE, "a wall time below 1 ns cannot be right, for option '--wall'");
-	return cmd_format(o->format, f, e);
+	return 0;
 }
 
-static int import_all(const struct options *o, const struct opt_list *files, enum out_format f, struct str *out,
-                      struct err *e)
+static int import_all(void *options, const struct opt_list *files, struct doc *d, struct err *e)
 {
-	static const struct out_col cols[] = {
-		{ "file", OUT_TEXT, 0 },        { "state", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 },
-		{ "copies", OUT_INT, 0 },       { "sets", OUT_INT, 0 },   { "ops", OUT_INT, 0 },
-		{ "ranges", OUT_INT, 0 },       { "syncs", OUT_INT, 0 },  { "linked_pct", OUT_REAL, 2 },
-		{ "dropped_args", OUT_INT, 0 },
-	};
-	struct tracedb *t = tracedb_open(o->db, DB_WRITE, e);
-	struct out_table *rows = t ? out_table_new(cols, sizeof cols / sizeof *cols, NULL) : NULL;
-	int rc = t ? 0 : -1;
+	const struct options *o = options;
+	struct tracedb *t;
+	int rc = 0;
 
-	if (rc == 0 && o->redact)
+	if (trace_import_check_options(o, e) < 0 || !(t = tracedb_open(o->db, DB_WRITE, e)))
+		return -1;
+	if (o->redact)
 		tracedb_redact(t);
-	if (rc == 0 && o->range)
+	if (o->range)
 		tracedb_expect_wall(t, o->range, (int64_t)(o->wall / PS_NS));
+	doc_table_open(d, NULL, NULL);
 	for (int i = 0; rc == 0 && i < files->n; i++) {
-		rc = import_one(t, files->v[i], o, rows, e);
+		rc = import_one(t, files->v[i], o, d, e);
 		if (rc < 0 && files->n > 1)
 			err_add(e, "importing file %d of %d; those before it are in", i + 1, files->n);
 	}
-	if (rc == 0)
-		out_table_write(rows, f, out);
-	out_table_free(rows);
+	doc_table_close(d, row, NULL);
+	if (rc < 0)
+		str_clear(d->to);
 	return tracedb_close(t, rc, e);
 }
 
@@ -241,12 +208,6 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		-1
 	};
-	struct opt_list files = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &files, out, e);
 
-	if (rc == 0 && (rc = trace_import_check_options(&o, &f, e)) == 0)
-		rc = import_all(&o, &files, f, out, e);
-	opt_list_free(&files);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, import_all, &o, argc, argv, out, e);
 }

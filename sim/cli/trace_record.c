@@ -133,19 +133,27 @@ static int is_spool(const struct dirent *d)
 	return n > 6 && strcmp(d->d_name + n - 6, ".spool") == 0;
 }
 
-void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st)
+struct row {
+	const char *name;
+	struct trace_import_stats st;
+};
+
+static void row(struct doc *d, const void *of, size_t i)
 {
-	if (st->killed)
-		fprintf(stderr,
-		        "npusim: note: the program of '%s' did not end by itself: what it did in its last second may be"
-		        " missing%s\n",
-		        file, st->cut ? ", and a record was cut off" : "");
-	if (st->lost)
-		fprintf(stderr, "npusim: note: '%s' lacks %lld records, which the driver could not keep or time\n",
-		        file, (long long)st->lost);
+	const struct row *x = of;
+
+	(void)i;
+	doc_text(d, "process", x->name);
+	doc_int(d, "kernels", x->st.kernels);
+	doc_int(d, "copies", x->st.copies);
+	doc_int(d, "sets", x->st.sets);
+	doc_int(d, "ops", x->st.ops);
+	doc_int(d, "ranges", x->st.ranges);
+	doc_int(d, "calls", x->st.calls);
+	doc_int(d, "syncs", x->st.syncs);
 }
 
-static int import_one(struct run *r, struct tracedb *t, const char *name, struct out_table *rows, struct err *e)
+static int import_one(struct run *r, struct tracedb *t, const char *name, struct doc *d, struct err *e)
 {
 	struct trace_import_stats st = { 0 };
 	struct str path = STR_INIT;
@@ -159,13 +167,9 @@ static int import_one(struct run *r, struct tracedb *t, const char *name, struct
 		rc = capture_import(t, in, NULL, NULL, &st, e);
 	input_free(in);
 	if (rc == 0) {
-		const int64_t counts[] = { st.kernels, st.copies, st.sets, st.ops, st.ranges, st.calls, st.syncs };
-
 		cmd_trace_capture_note(str_c(&path), &st);
 		cmd_trace_private_note(name, &st, r->o->redact);
-		out_text(rows, name);
-		for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-			out_int(rows, counts[i]);
+		doc_row(d, row, &(struct row){ name, st }, 0);
 		r->imported++;
 	} else if (rc == 1) {
 		fprintf(stderr, "npusim: note: '%s' holds '%s' already\n", r->o->db, str_c(&path));
@@ -181,7 +185,7 @@ static int import_one(struct run *r, struct tracedb *t, const char *name, struct
 	return rc < 0 ? -1 : 0;
 }
 
-static int import_all(struct run *r, struct out_table *rows, struct err *e)
+static int import_all(struct run *r, struct doc *d, struct err *e)
 {
 	struct tracedb *t = NULL;
 	struct dirent **found = NULL;
@@ -194,7 +198,7 @@ static int import_all(struct run *r, struct out_table *rows, struct err *e)
 		tracedb_redact(t);
 	for (int i = 0; i < n; i++) {
 		if (rc == 0)
-			rc = import_one(r, t, found[i]->d_name, rows, e);
+			rc = import_one(r, t, found[i]->d_name, d, e);
 		free(found[i]);
 	}
 	free(found);
@@ -226,15 +230,9 @@ static int verdict(const struct run *r, struct err *e)
 	return bad ? err_set(e, ERR_BOUND, "%s; what it did until then is in '%s'", how, r->o->db) : 0;
 }
 
-static int record(struct run *r, char **argv, enum out_format f, struct str *out, struct err *e)
+static int record(struct run *r, char **argv, struct doc *d, struct err *e)
 {
-	static const struct out_col cols[] = {
-		{ "process", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "copies", OUT_INT, 0 },
-		{ "sets", OUT_INT, 0 },     { "ops", OUT_INT, 0 },     { "ranges", OUT_INT, 0 },
-		{ "calls", OUT_INT, 0 },    { "syncs", OUT_INT, 0 },
-	};
 	struct tracedb *t;
-	struct out_table *rows;
 	int rc;
 
 	/* What would fail after an hour's run fails now. */
@@ -247,17 +245,15 @@ static int record(struct run *r, char **argv, enum out_format f, struct str *out
 		rmdir(str_c(&r->dir));
 		return -1;
 	}
-	rows = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	if ((rc = import_all(r, rows, e)) == 0) {
-		if (r->imported > 0)
-			out_table_write(rows, f, out);
-		rc = verdict(r, e);
-	}
-	out_table_free(rows);
-	return rc;
+	doc_table_open(d, NULL, NULL);
+	rc = import_all(r, d, e);
+	doc_table_close(d, row, NULL);
+	if (rc < 0 || !r->imported)
+		str_clear(d->to);
+	return rc == 0 ? verdict(r, e) : -1;
 }
 
-static int trace_record_check(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
+static int trace_record_check(const struct options *o, const struct opt_list *args, struct err *e)
 {
 	if (!o->db)
 		return err_set(e, ERR_USAGE,
@@ -265,7 +261,24 @@ static int trace_record_check(const struct options *o, const struct opt_list *ar
 	if (args->n == 0)
 		return err_set(e, ERR_USAGE,
 		               "the command to record is missing: npusim trace record -o T.db -- COMMAND");
-	return cmd_format(o->format, f, e);
+	return 0;
+}
+
+static int recorded(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	struct run r = { .o = options, .dir = STR_INIT };
+	char **words = NULL;
+	int rc = trace_record_check(r.o, args, e);
+
+	if (rc == 0 && !(words = calloc((size_t)args->n + 1, sizeof *words)))
+		rc = err_nomem(e, NULL);
+	for (int i = 0; rc == 0 && i < args->n; i++)
+		words[i] = (char *)args->v[i];
+	if (rc == 0)
+		rc = record(&r, words, d, e);
+	free(words);
+	str_free(&r.dir);
+	return rc;
 }
 
 int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
@@ -298,23 +311,6 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		-1
 	};
-	struct opt_list args = { NULL, 0 };
-	struct run r = { .o = &o, .dir = STR_INIT };
-	char **words = NULL;
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = trace_record_check(&o, &args, &f, e)) == 0) {
-		if ((words = calloc((size_t)args.n + 1, sizeof *words))) {
-			for (int i = 0; i < args.n; i++)
-				words[i] = (char *)args.v[i];
-			rc = record(&r, words, f, out, e);
-		} else {
-			rc = err_nomem(e, NULL);
-		}
-	}
-	free(words);
-	str_free(&r.dir);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, recorded, &o, argc, argv, out, e);
 }

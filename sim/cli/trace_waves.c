@@ -1,10 +1,6 @@
 /* trace_waves.c - npusim trace waves: how kernels fill their device. */
 #include "sim/cli/bound.h"
-
-#include <math.h>
-#include <stdio.h>
-
-#include "sim/profile/waves.h"
+#include "sim/report/waves_doc.h"
 
 struct options {
 	struct bound_options b;
@@ -12,164 +8,17 @@ struct options {
 	uint64_t n;
 };
 
-static void trace_waves_write_rows(const struct waves *w, size_t n, enum out_format f, struct str *out)
+static int waves(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },      { "friendly", OUT_TEXT, 0 }, { "count", OUT_INT, 0 },
-		{ "us", OUT_REAL, 1 },       { "pct", OUT_REAL, 1 },      { "blocks", OUT_TEXT, 0 },
-		{ "block", OUT_INT, 0 },     { "regs", OUT_INT, 0 },      { "smem", OUT_BYTES, 0 },
-		{ "per_sm", OUT_INT, 0 },    { "limit", OUT_TEXT, 0 },    { "waves", OUT_REAL, 2 },
-		{ "theory", OUT_REAL, 1 },   { "device", OUT_REAL, 1 },   { "active", OUT_REAL, 1 },
-		{ "achieved", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	char text[64];
-
-	for (size_t i = 0; i < n; i++) {
-		const struct waves_row *r = &w->v[i];
-
-		if (r->blocks_min == r->blocks_max)
-			snprintf(text, sizeof text, "%llu", (unsigned long long)r->blocks_max);
-		else
-			snprintf(text, sizeof text, "%llu-%llu", (unsigned long long)r->blocks_min,
-			         (unsigned long long)r->blocks_max);
-		out_int(t, (int64_t)i + 1);
-		out_text(t, r->friendly);
-		out_int(t, (int64_t)r->count);
-		out_real(t, cmd_us((int64_t)r->ns));
-		out_real(t, cmd_pct((double)r->ns, (double)w->ns));
-		out_text(t, text);
-		out_int(t, r->threads);
-		out_int(t, r->registers);
-		out_int(t, (int64_t)r->smem);
-		out_int(t, r->per_sm);
-		out_text(t, r->limit);
-		out_real_or_null(t, r->waves);
-		out_real_or_null(t, r->theoretical);
-		out_real_or_null(t, r->device);
-		out_real_or_null(t, r->active);
-		out_real_or_null(t, r->achieved);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void write_bins(const struct waves *w, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "waves", OUT_TEXT, 0 },
-		{ "kernels", OUT_INT, 0 },
-		{ "us", OUT_REAL, 1 },
-		{ "pct", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	char text[64];
-
-	for (int i = 0; i < WAVES_BINS; i++) {
-		const struct waves_bin *b = &w->bin[i];
-
-		snprintf(text, sizeof text, isinf(b->to) ? "%g and more" : "%g to %g", b->from, b->to);
-		out_text(t, text);
-		out_int(t, (int64_t)b->count);
-		out_real(t, cmd_us((int64_t)b->ns));
-		out_real(t, cmd_pct((double)b->ns, (double)w->ns));
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-static void write_tables(const struct roof *r, const struct waves *w, size_t n, struct str *out)
-{
-	str_addf(out, "on %s: %u SMs of %u threads, %u registers, ", r->name, r->sms, r->sm.threads, r->sm.registers);
-	str_add_bytes(out, r->sm.smem);
-	str_add(out, " of shared memory\noccupancy, by time:");
-	if (w->known_ns)
-		str_addf(out, " theoretical %.1f %%, of active SMs %.1f %%, of all SMs %.1f %%", w->theoretical,
-		         w->active, w->device);
-	if (w->counted_ns)
-		str_addf(out, ", achieved %.1f %% (counted, of %.1f %% of the time)", w->achieved,
-		         cmd_pct((double)w->counted_ns, (double)w->ns));
-	str_addf(out, "%s\n\n",
-	         w->known_ns || w->counted_ns ? "" : " not known, as the profile has no launch geometry");
-	write_bins(w, out);
-	str_addc(out, '\n');
-	trace_waves_write_rows(w, n, OUT_TABLE, out);
-	cmd_print_more(n, w->n, out);
-}
-
-static void json_row(struct out_json *j, const struct waves_row *r)
-{
-	out_json_open(j, NULL, '{');
-	out_json_text(j, "name", r->name);
-	out_json_text(j, "friendly", r->friendly);
-	out_json_text(j, "family", r->family);
-	out_json_u64(j, "count", r->count);
-	out_json_real(j, "us", cmd_us((int64_t)r->ns));
-	out_json_u64(j, "blocks_min", r->blocks_min);
-	out_json_u64(j, "blocks_max", r->blocks_max);
-	out_json_u64(j, "threads", r->threads);
-	out_json_u64(j, "registers", r->registers);
-	out_json_u64(j, "smem_bytes", r->smem);
-	out_json_u64(j, "blocks_per_sm", r->per_sm);
-	out_json_text(j, "limit", r->limit);
-	out_json_real(j, "waves", r->waves);
-	out_json_real(j, "theoretical_occupancy_pct", r->theoretical);
-	out_json_real(j, "device_occupancy_pct", r->device);
-	out_json_real(j, "active_occupancy_pct", r->active);
-	out_json_real(j, "achieved_occupancy_pct", r->achieved);
-	out_json_close(j, '}');
-}
-
-static void trace_waves_write_json(const struct trace *t, const struct roof *r, const struct waves *w, size_t n,
-                                   struct str *out)
-{
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "range", t->range);
-	out_json_text(&j, "config", r->name);
-	out_json_u64(&j, "kernel_count", w->count);
-	out_json_real(&j, "kernel_us", cmd_us((int64_t)w->ns));
-	out_json_real(&j, "theoretical_occupancy_pct", w->theoretical);
-	out_json_real(&j, "device_occupancy_pct", w->device);
-	out_json_real(&j, "active_occupancy_pct", w->active);
-	out_json_real(&j, "achieved_occupancy_pct", w->achieved);
-	out_json_open(&j, "waves", '[');
-	for (int i = 0; i < WAVES_BINS; i++) {
-		out_json_open(&j, NULL, '{');
-		out_json_real(&j, "from", w->bin[i].from);
-		out_json_real(&j, "to", w->bin[i].to);
-		out_json_u64(&j, "kernels", w->bin[i].count);
-		out_json_real(&j, "us", cmd_us((int64_t)w->bin[i].ns));
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_open(&j, "kernels", '[');
-	for (size_t i = 0; i < n; i++)
-		json_row(&j, &w->v[i]);
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
-}
-
-static int waves(const char *path, const struct options *o, struct str *out, struct err *e)
-{
+	const struct options *o = options;
 	struct bound_input in = { .rules = NULL };
 	struct waves w;
-	enum out_format f;
-	int rc = -1;
+	int rc = bound_input_whole(&in, args->v[0], &o->b, e);
 
-	if (cmd_format(o->format, &f, e) == 0 && bound_input_whole(&in, path, &o->b, e) == 0 &&
-	    (rc = waves_trace(&in.t.trace, &in.b.roof, in.rules, in.t.counters, in.t.arena, &w, e)) == 0) {
-		const size_t n = cmd_first(o->n, w.n);
-
-		if (f == OUT_JSON)
-			trace_waves_write_json(&in.t.trace, &in.b.roof, &w, n, out);
-		else if (f == OUT_CSV)
-			trace_waves_write_rows(&w, n, f, out);
-		else
-			write_tables(&in.b.roof, &w, n, out);
-	}
+	if (rc == 0)
+		rc = waves_trace(&in.t.trace, &in.b.roof, in.rules, in.t.counters, in.t.arena, &w, e);
+	if (rc == 0)
+		waves_doc(d, &in.t.trace, &in.b.roof, &w, cmd_first(o->n, w.n));
 	bound_input_free(&in);
 	return rc;
 }
@@ -199,11 +48,6 @@ int cmd_trace_waves(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = waves(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, waves, &o, argc, argv, out, e);
 }

@@ -108,7 +108,7 @@ static int of_profiles(struct options *o, struct doc *d, struct err *e)
 	if (o->worst == UINT64_MAX)
 		o->worst = WORST;
 	if (o->counters)
-		return validate_counters(&o->gpu, o->worst, d->format, d->to, e);
+		return validate_counters(&o->gpu, o->worst, d, e);
 	return o->profile.path ? validate_profile(&o->gpu, &o->profile, d, e) : validate_gpu(&o->gpu, &how, d, e);
 }
 

@@ -28,7 +28,7 @@ struct validate_gpu {
 int validate_gpu(const struct gpu_options *g, const struct validate_gpu *o, struct doc *d, struct err *e);
 
 /* Counters of the trace's kernels beside the model's; the `most` names that take longest. */
-int validate_counters(const struct gpu_options *o, uint64_t most, enum out_format f, struct str *out, struct err *e);
+int validate_counters(const struct gpu_options *o, uint64_t most, struct doc *d, struct err *e);
 
 /* Tables of ops, each row alone, on a machine of any kind. */
 struct validate_ops {

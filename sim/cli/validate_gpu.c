@@ -194,7 +194,7 @@ static int print_json(struct doc *d, const struct gpu_inputs *l, const struct gp
 	if (rc == 0)
 		rc = score_table(d, l, o->split, &classes, e);
 	if (rc == 0 && x->n)
-		rc = gpu_energies_doc(d, x, o->split, 0, NULL, e);
+		rc = energy_doc(d, x->v, x->n, o->split, 0, NULL, e);
 	doc_close(d, '}');
 	arena_free(a);
 	return rc;
@@ -206,13 +206,13 @@ static int validate_gpu_print(struct doc *d, const struct gpu_inputs *l, const s
 	if (d->format == OUT_JSON)
 		return print_json(d, l, x, o, e);
 	if (d->format == OUT_CSV)
-		return x->n ? gpu_energies_doc(d, x, o->split, 0, NULL, e) : samples(d, l, o, e);
+		return x->n ? energy_doc(d, x->v, x->n, o->split, 0, NULL, e) : samples(d, l, o, e);
 	if (l->n && print_times(d, l, o, e) < 0)
 		return -1;
 	if (!x->n)
 		return 0;
 	doc_say(d, l->n ? "\n" : "");
-	return gpu_energies_doc(d, x, o->split, o->worst, GPU_ENERGY_TITLE, e);
+	return energy_doc(d, x->v, x->n, o->split, o->worst, ENERGY_DOC_TITLE, e);
 }
 
 static int check_mape(const struct gpu_inputs *l, const struct validate_gpu *o, struct err *e)

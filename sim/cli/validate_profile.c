@@ -140,8 +140,8 @@ static void validate_profile_row(struct doc *d, const void *of, size_t i)
 	doc_real(d, "measured_us", 1, f->measured_us);
 	doc_real(d, "simulated_us", 1, f->simulated_us);
 	doc_real_if(d, "error_pct", 1, f->measured_us > 0, 100 * (f->simulated_us - f->measured_us) / f->measured_us);
-	doc_real(d, "measured_share", 1, cmd_pct(f->measured_us, all->measured_us));
-	doc_real(d, "simulated_share", 1, cmd_pct(f->simulated_us, all->simulated_us));
+	doc_real(d, "measured_share", 1, unit_pct(f->measured_us, all->measured_us));
+	doc_real(d, "simulated_share", 1, unit_pct(f->simulated_us, all->simulated_us));
 }
 
 int validate_profile(const struct gpu_options *o, const struct validate_profile *p, struct doc *d, struct err *e)

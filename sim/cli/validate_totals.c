@@ -39,7 +39,7 @@ static void cover_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "intervals found on", r->what);
 	doc_count(d, "totals", c.n);
 	doc_count(d, "held", c.in);
-	doc_real(d, "held_pct", 1, cmd_pct((double)c.in, (double)c.n));
+	doc_real(d, "held_pct", 1, unit_pct((double)c.in, (double)c.n));
 	doc_real(d, "median_half_width_pct", 2, 100 * c.half);
 }
 

@@ -1,11 +1,6 @@
 /* workload_attend.c - npusim workload attend: what each algorithm of attention does and moves, a layer of a model. */
-#include <stdio.h>
-#include <string.h>
-
 #include "sim/base/path.h"
 #include "sim/cli/cmd.h"
-
-#define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
 
 /* Of a layer that attends to all tokens; the latent's products have weights as the scheme stores them. */
 static struct attend_shape workload_attend_shape_of(const struct model *m, const struct build_how *how, uint32_t layer)
@@ -45,89 +40,90 @@ static uint32_t full_layer(const struct model *m)
 	return 0;
 }
 
-static void workload_attend_row(struct out_table *t, enum attend_way w, const struct attend_shape *s, bool table)
-{
-	const struct attend_count c = attend_count(w, s);
+struct view {
+	const struct model *m;
+	struct attend_shape s;
+};
 
-	out_text(t, attend_name(w));
-	out_int(t, (int64_t)c.ops);
-	if (table) {
-		out_real(t, 2 * (double)c.macs / 1e9);
-		out_real(t, (double)c.read / 1e6);
-		out_real(t, (double)c.write / 1e6);
-	} else {
-		out_int(t, (int64_t)(2 * c.macs));
-		out_int(t, (int64_t)c.read);
-		out_int(t, (int64_t)c.write);
-	}
-	out_real(t, 2 * (double)c.macs / (double)(c.read + c.write));
-	if (table) {
-		out_real(t, (double)c.buffer / 1e6);
-		out_real(t, (double)c.on_chip / 1e3);
-	} else {
-		out_int(t, (int64_t)c.buffer);
-		out_int(t, (int64_t)c.on_chip);
-	}
-	out_text(t, attend_what(w));
+static void brief(struct doc *d, const struct attend_count *c)
+{
+	doc_real(d, "gflop", 3, 2 * (double)c->macs / 1e9);
+	doc_real(d, "read_mb", 3, (double)c->read / 1e6);
+	doc_real(d, "written_mb", 3, (double)c->write / 1e6);
+	doc_real(d, "flop_a_byte", 2, 2 * (double)c->macs / (double)(c->read + c->write));
+	doc_real(d, "buffer_mb", 3, (double)c->buffer / 1e6);
+	doc_real(d, "on_chip_kb", 1, (double)c->on_chip / 1e3);
 }
 
-static void workload_attend_print(const struct model *m, const struct build_how *how, enum out_format f,
-                                  struct str *out)
+static void whole(struct doc *d, const struct attend_count *c)
 {
-	static const struct out_col people[] = { { "algorithm", OUT_TEXT, 0 },  { "ops", OUT_INT, 0 },
-		                                 { "gflop", OUT_REAL, 3 },      { "read_mb", OUT_REAL, 3 },
-		                                 { "written_mb", OUT_REAL, 3 }, { "flop_a_byte", OUT_REAL, 2 },
-		                                 { "buffer_mb", OUT_REAL, 3 },  { "on_chip_kb", OUT_REAL, 1 },
-		                                 { "what", OUT_TEXT, 0 } };
-	static const struct out_col plain[] = { { "algorithm", OUT_TEXT, 0 },
-		                                { "ops", OUT_INT, 0 },
-		                                { "flop", OUT_INT, 0 },
-		                                { "read_bytes", OUT_BYTES, 0 },
-		                                { "written_bytes", OUT_BYTES, 0 },
-		                                { "flop_a_byte", OUT_REAL, 2 },
-		                                { "buffer_bytes", OUT_BYTES, 0 },
-		                                { "on_chip_bytes", OUT_BYTES, 0 },
-		                                { "what", OUT_TEXT, 0 } };
-	const bool table = f == OUT_TABLE;
+	doc_count(d, "flop", 2 * c->macs);
+	doc_bytes(d, "read_bytes", c->read);
+	doc_bytes(d, "written_bytes", c->write);
+	doc_real(d, "flop_a_byte", 2, 2 * (double)c->macs / (double)(c->read + c->write));
+	doc_bytes(d, "buffer_bytes", c->buffer);
+	doc_bytes(d, "on_chip_bytes", c->on_chip);
+}
+
+static void algorithm(struct doc *d, const void *of, size_t i)
+{
+	const struct view *v = of;
+	const enum attend_way w = (enum attend_way)(ATTEND_OWN + 1 + i);
+	const struct attend_count c = attend_count(w, &v->s);
+
+	if (w == ATTEND_MLA && !v->m->mla.kv_rank)
+		return;
+	doc_text(d, "algorithm", attend_name(w));
+	doc_count(d, "ops", c.ops);
+	(d->format == OUT_TABLE ? brief : whole)(d, &c);
+	doc_text(d, "what", attend_what(w));
+}
+
+static void workload_attend_print(struct doc *d, const struct model *m, const struct build_how *how)
+{
 	const uint32_t layer = full_layer(m);
-	const struct attend_shape s = workload_attend_shape_of(m, how, layer);
-	struct out_table *t = out_table_new(table ? people : plain, COLS(people), NULL);
+	const struct view v = { m, workload_attend_shape_of(m, how, layer) };
 
-	if (table) {
-		str_addf(out, "%s, layer %u: ", m->name, layer);
-		workload_how_text(how, out);
-		str_addf(out, "\n%llu heads, %llu of keys and values, %llu queries past %llu keys\n\n",
-		         (unsigned long long)s.heads, (unsigned long long)s.kv_heads, (unsigned long long)s.q_len,
-		         (unsigned long long)s.kv_len);
+	if (d->format == OUT_TABLE) {
+		doc_say(d, "%s, layer %u: ", m->name, layer);
+		workload_how_text(how, d->to);
+		doc_say(d, "\n%llu heads, %llu of keys and values, %llu queries past %llu keys\n\n",
+		        (unsigned long long)v.s.heads, (unsigned long long)v.s.kv_heads, (unsigned long long)v.s.q_len,
+		        (unsigned long long)v.s.kv_len);
 	}
-	for (int w = ATTEND_OWN + 1; w < ATTENDS; w++)
-		if (w != ATTEND_MLA || m->mla.kv_rank)
-			workload_attend_row(t, (enum attend_way)w, &s, table);
-	out_table_write(t, f, out);
-	out_table_free(t);
+	doc_table(d, NULL, NULL, ATTENDS - ATTEND_OWN - 1, algorithm, &v);
 }
 
-static int workload_attend_attention(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
-{
-	struct workload w;
-	int rc = workload_describe(o, &(struct workload_reader){ .source = &path_source }, &w, e);
+struct options {
+	struct workload_spec asked;
+	const char *format;
+};
 
+static int workload_attend_attention(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	struct options *o = options;
+	struct workload w;
+	int rc;
+
+	o->asked.model = args->v[0];
+	if (workload_check(&o->asked, WORKLOAD_ATTEND, e) < 0)
+		return -1;
+	rc = workload_describe(&o->asked, &(struct workload_reader){ .source = &path_source }, &w, e);
 	if (rc == 0 && w.how.phase == BUILD_VISION)
 		rc = err_set(e, ERR_USAGE, "the algorithms are of the decoder: '--phase decode' or 'prefill'");
 	if (rc == 0 && (rc = build_check(w.model, &w.how, e)) == 0)
-		workload_attend_print(w.model, &w.how, f, out);
+		workload_attend_print(d, w.model, &w.how);
 	workload_free(&w);
 	return rc;
 }
 
 int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_spec o = { .trace = NULL };
-	const char *format = NULL;
+	struct options o = { .format = NULL };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o, WORKLOAD_ATTEND) },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.asked, WORKLOAD_ATTEND) },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -142,14 +138,6 @@ int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
-		o.model = args.v[0];
-		rc = workload_check(&o, WORKLOAD_ATTEND, e) < 0 ? -1 : workload_attend_attention(&o, f, out, e);
-	}
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, workload_attend_attention, &o, argc, argv, out, e);
 }

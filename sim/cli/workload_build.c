@@ -1,13 +1,8 @@
 /* workload_build.c - npusim workload build: a model's step as a table of ops, or what is in it by kind. */
-#include <stdio.h>
-#include <string.h>
-
 #include "sim/build/build.h"
 #include "sim/cli/cmd.h"
 #include "sim/ui/outfile.h"
 #include "workloads/work.h"
-
-#define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
 
 struct sums {
 	uint64_t ops, read, written, flops, weights, kv;
@@ -23,59 +18,63 @@ static void workload_build_add(struct sums *x, const struct work *w)
 	x->kv += w->role_read_bytes[OP_KV];
 }
 
-static void workload_build_row(struct out_table *t, const char *kind, const struct sums *x)
+struct kinds {
+	struct sums by[OP_KINDS + 1]; /* the last is all of them */
+};
+
+static void kind(struct doc *d, const void *of, size_t k)
 {
-	out_text(t, kind);
-	out_int(t, (int64_t)x->ops);
-	out_int(t, (int64_t)x->read);
-	out_int(t, (int64_t)x->written);
-	out_int(t, (int64_t)x->weights);
-	out_int(t, (int64_t)x->kv);
-	out_int(t, (int64_t)x->flops);
+	const struct sums *x = &((const struct kinds *)of)->by[k];
+
+	if (!d->heads && !x->ops && k < OP_KINDS)
+		return;
+	doc_text(d, "kind", k < OP_KINDS ? op_kind_name((enum op_kind)k) : "all");
+	doc_count(d, "ops", x->ops);
+	doc_bytes(d, "read_bytes", x->read);
+	doc_bytes(d, "write_bytes", x->written);
+	doc_bytes(d, "weight_bytes", x->weights);
+	doc_bytes(d, "kv_bytes", x->kv);
+	doc_count(d, "flops", x->flops);
 }
 
-static void kinds(const struct op_stream *s, enum out_format f, struct str *out)
+static void kinds(struct doc *d, const struct op_stream *s)
 {
-	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 },          { "ops", OUT_INT, 0 },
-		{ "read_bytes", OUT_BYTES, 0 },   { "write_bytes", OUT_BYTES, 0 },
-		{ "weight_bytes", OUT_BYTES, 0 }, { "kv_bytes", OUT_BYTES, 0 },
-		{ "flops", OUT_INT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
-	struct sums by[OP_KINDS] = { { 0 } }, all = { 0 };
+	struct kinds x = { { { 0 } } };
 
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct work w = work_of(s, &s->ops[i]);
 
-		workload_build_add(&by[s->ops[i].kind], &w);
-		workload_build_add(&all, &w);
+		workload_build_add(&x.by[s->ops[i].kind], &w);
+		workload_build_add(&x.by[OP_KINDS], &w);
 	}
-	for (int k = 0; k < OP_KINDS; k++)
-		if (by[k].ops)
-			workload_build_row(t, op_kind_name((enum op_kind)k), &by[k]);
-	if (f == OUT_TABLE)
-		workload_build_row(t, "all", &all);
-	out_table_write(t, f, out);
-	out_table_free(t);
+	doc_table(d, NULL, NULL, OP_KINDS + (d->format == OUT_TABLE), kind, &x);
 }
 
-static int do_workload_build(const struct workload_spec *o, const char *path, enum out_format f, struct str *out,
-                             struct err *e)
+struct options {
+	struct workload_spec asked;
+	const char *path, *format;
+};
+
+static int do_workload_build(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	struct options *o = options;
 	struct str text = STR_INIT;
 	struct workload w = { .model = NULL };
-	int rc = cmd_workload_read(o, NULL, &w, e);
+	int rc;
 
-	if (rc == 0 && path) {
+	o->asked.model = args->v[0];
+	if (workload_check(&o->asked, WORKLOAD_BUILD, e) < 0)
+		return -1;
+	rc = cmd_workload_read(&o->asked, NULL, &w, e);
+	if (rc == 0 && o->path) {
 		build_table(&w.stream, &text);
-		rc = outfile_write(path, &text, e);
+		rc = outfile_write(o->path, &text, e);
 	}
-	if (rc == 0 && f == OUT_TABLE)
-		str_addf(out, "%s: %s\n%zu ops%s%s\n\n", w.model->name, w.in.trace.range, w.stream.n_ops,
-		         path ? ", written to " : "", path ? path : "");
-	if (rc == 0)
-		kinds(&w.stream, f, out);
+	if (rc == 0) {
+		doc_say(d, "%s: %s\n%zu ops%s%s\n\n", w.model->name, w.in.trace.range, w.stream.n_ops,
+		        o->path ? ", written to " : "", o->path ? o->path : "");
+		kinds(d, &w.stream);
+	}
 	str_free(&text);
 	workload_free(&w);
 	return rc;
@@ -83,14 +82,13 @@ static int do_workload_build(const struct workload_spec *o, const char *path, en
 
 int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_spec o = { .trace = NULL };
-	const char *format = NULL, *path = NULL;
+	struct options o = { .path = NULL };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o, WORKLOAD_BUILD) },
-		{ 'o', "output", OPT_WRITE, &path, "OPS.csv",
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.asked, WORKLOAD_BUILD) },
+		{ 'o', "output", OPT_WRITE, &o.path, "OPS.csv",
 		  "write the ops there as a table, a line each, which 'npusim trace import' reads" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -104,14 +102,6 @@ int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
-		o.model = args.v[0];
-		rc = workload_check(&o, WORKLOAD_BUILD, e) < 0 ? -1 : do_workload_build(&o, path, f, out, e);
-	}
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, do_workload_build, &o, argc, argv, out, e);
 }

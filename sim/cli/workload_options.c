@@ -22,50 +22,42 @@ static const char *short_name(enum workload_asker by, struct arena *a)
 }
 
 /* What stands behind it is for programs: a terminal is too narrow. */
-static void write_row(struct out_table *t, enum workload_key k, bool wide)
+static void row(struct doc *d, const void *names, size_t k)
 {
 	const struct workload_row *r = &workload_rows[k];
 	const unsigned of = r->of & ~(1u << WORKLOAD_LAID); /* which is a trace */
+	const char *const *name = names;
 	char why[256];
 
-	out_text(t, r->name);
-	if (wide)
-		out_text(t, r->arg);
-	out_text(t, of == 1u << WORKLOAD_TRACE   ? "trace"
-	            : of == 1u << WORKLOAD_MODEL ? "model"
-	            : of & 1u << WORKLOAD_MODEL  ? "both"
-	                                         : "program");
+	doc_text(d, "option", r->name);
+	if (d->format != OUT_TABLE)
+		doc_text(d, "value", r->arg);
+	doc_text(d, "of",
+	         of == 1u << WORKLOAD_TRACE   ? "trace"
+	         : of == 1u << WORKLOAD_MODEL ? "model"
+	         : of & 1u << WORKLOAD_MODEL  ? "both"
+	                                      : "program");
 	for (size_t i = 0; i < COLS(commands); i++)
-		out_text(t, workload_refused(k, WORKLOAD_NONE, commands[i], why, sizeof why) ? "-" : "yes");
+		doc_text(d, name[i],
+		         workload_refused((enum workload_key)k, WORKLOAD_NONE, commands[i], why, sizeof why) ? "-"
+		                                                                                             : "yes");
 }
 
-static int workload_options_write_rows(enum out_format f, struct str *out, struct err *e)
+static int rows(void *o, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	static const struct out_col first[] = { { "option", OUT_TEXT, 0 },
-		                                { "value", OUT_TEXT, 0 },
-		                                { "of", OUT_TEXT, 0 } };
-	struct out_col cols[COLS(first) + COLS(commands)];
-	size_t n = 0;
+	const char *names[COLS(commands)];
 	struct arena *a = arena_new(0);
-	struct out_table *t;
 
+	(void)o, (void)args;
 	if (!a)
 		return err_nomem(e, "for the options");
-	for (size_t i = 0; i < COLS(first); i++)
-		if (f != OUT_TABLE || i != 1)
-			cols[n++] = first[i];
 	for (size_t i = 0; i < COLS(commands); i++)
-		cols[n++] = (struct out_col){ short_name(commands[i], a), OUT_TEXT, 0 };
-	t = out_table_new(cols, (int)n, NULL);
-	for (int k = 0; k < WORKLOAD_KEYS; k++)
-		write_row(t, (enum workload_key)k, f != OUT_TABLE);
-	out_table_write(t, f, out);
-	out_table_free(t);
-	if (f == OUT_TABLE)
-		str_add(out, "\nboth: of a trace and of a model\n");
-	for (size_t i = 0; f == OUT_TABLE && i < COLS(commands); i++)
+		names[i] = short_name(commands[i], a);
+	doc_table(d, NULL, NULL, WORKLOAD_KEYS, row, names);
+	doc_say(d, "\nboth: of a trace and of a model\n");
+	for (size_t i = 0; i < COLS(commands); i++)
 		if (workload_askers[commands[i]].why)
-			str_addf(out, "%s: %s\n", workload_askers[commands[i]].name, workload_askers[commands[i]].why);
+			doc_say(d, "%s: %s\n", workload_askers[commands[i]].name, workload_askers[commands[i]].why);
 	arena_free(a);
 	return 0;
 }
@@ -86,12 +78,6 @@ int cmd_workload_options(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		0
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = workload_options_write_rows(f, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &format, rows, NULL, argc, argv, out, e);
 }

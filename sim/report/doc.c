@@ -162,6 +162,12 @@ void doc_say(struct doc *d, const char *format, ...)
 	va_end(ap);
 }
 
+void doc_say_more(struct doc *d, size_t shown, size_t all)
+{
+	if (shown < all)
+		doc_say(d, "(%zu more; without -n all are listed)\n", all - shown);
+}
+
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
 bool doc_head(struct doc *d, const char *key, enum out_type type, int digits)

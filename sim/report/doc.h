@@ -59,6 +59,8 @@ static inline double doc_us(uint64_t ps)
 {
 	return (double)ps / 1e6;
 }
+/* Below a list that is cut to the N that -n asks for. */
+void doc_say_more(struct doc *d, size_t shown, size_t all);
 /* For people alone. */
 void doc_say(struct doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

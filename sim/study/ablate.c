@@ -329,3 +329,38 @@ void ablate_free(struct ablation *x)
 	arena_free(x->a);
 	free(x);
 }
+
+int ablate_choose(struct ablation *x, const char *const *names, int n_names, struct err *e)
+{
+	const char *known[ABLATE_WORKLOADS], *near;
+	size_t kept = 0;
+	int to[ABLATE_WORKLOADS];
+
+	for (size_t i = 0; i < x->n_workloads; i++)
+		known[i] = x->workloads[i].name;
+	for (int k = 0; k < n_names; k++) {
+		size_t i = 0;
+
+		while (i < x->n_workloads && strcmp(known[i], names[k]) != 0)
+			i++;
+		if (i < x->n_workloads)
+			continue;
+		near = str_nearest(names[k], known, x->n_workloads);
+		return err_set(e, ERR_USAGE, "'%s' has no workload '%s'%s%s%s", x->path, names[k],
+		               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	}
+	for (size_t i = 0; i < x->n_workloads; i++) {
+		bool wanted = n_names == 0;
+
+		for (int k = 0; k < n_names; k++)
+			wanted |= strcmp(known[i], names[k]) == 0;
+		to[i] = wanted ? (int)kept : -1;
+		if (wanted)
+			x->workloads[kept++] = x->workloads[i];
+	}
+	x->n_workloads = kept;
+	for (size_t i = 0; i < x->n_changes; i++)
+		if (x->changes[i].pays >= 0)
+			x->changes[i].pays = to[x->changes[i].pays];
+	return 0;
+}

@@ -73,6 +73,8 @@ struct ablation {
 /* All that can be wrong without a run is said here: unknown keys, a change that changes nothing, a machine that cannot be. */
 struct ablation *ablate_load(const char *path, struct err *e);
 void ablate_free(struct ablation *x);
+/* Only the workloads that are named, in the file's order; none: all. Changes keep those they name. */
+int ablate_choose(struct ablation *x, const char *const *names, int n_names, struct err *e);
 
 #define ABLATE_SPREAD 0.02 /* of a run's time: what p_analytic holds traced steps to, closed form from events */
 

@@ -144,6 +144,9 @@ bool sweep_workload_varies(const struct sweep *s); /* some axis is the workload'
 typedef int sweep_build(void *arg, const struct workload_spec *w, struct arena *a, struct op_stream *out,
                         struct err *e);
 
+/* "1/4": the first of four; NULL: all of them, one of one. */
+int sweep_shard(const char *text, uint64_t *i, uint64_t *n, struct err *e);
+
 struct sweep_job {
 	const struct op_stream *stream; /* where axes are the workload's, the one that they start from */
 	struct workload_spec spec;      /* of it */

@@ -1,4 +1,5 @@
 /* sweep_run.c - workers that simulate, one process that stores. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,4 +398,27 @@ out:
 	free(c);
 	free(status);
 	return rc;
+}
+
+/* --- shards --------------------------------------------------------------------------------------------------------- */
+
+int sweep_shard(const char *text, uint64_t *i, uint64_t *n, struct err *e)
+{
+	char *end;
+
+	*i = *n = 1;
+	if (!text)
+		return 0;
+	*i = strtoull(text, &end, 10);
+	if (end == text || *end != '/' || end[1] < '0' || end[1] > '9')
+		return err_set(e, ERR_USAGE, "'%s' is no shard: write 1/4 for the first of four, for option '--shard'",
+		               text);
+	*n = strtoull(end + 1, &end, 10);
+	if (*end || *n == 0 || *n > 1000000)
+		return err_set(e, ERR_USAGE, "'%s' is no shard: write 1/4 for the first of four, for option '--shard'",
+		               text);
+	if (*i < 1 || *i > *n)
+		return err_set(e, ERR_USAGE, "there is no shard %" PRIu64 " of %" PRIu64 ": they are 1 to %" PRIu64, *i,
+		               *n, *n);
+	return 0;
 }

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim/cli/probe_kernel.h"
+#include "arch/machine/machine_gpu.h"
+#include "sim/report/kernel_doc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -15,14 +16,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct err e = ERR_INIT;
 	struct str out = STR_INIT;
 	struct input *in = input_mem(bytes, n, "fuzz", &e);
+	struct probe_tiled r = PROBE_TILED_INIT;
+	struct doc d;
+	struct gpu g;
 	int rc;
 
 	if (!gpu)
 		gpu = machine_conf_load("h100", NULL, 0, &e);
 	if (!gpu || !in)
 		abort();
-	rc = probe_kernel_table(in, gpu, formats[n % 3], &out, &e);
+	g = machine_gpu(&gpu->cfg);
+	if ((rc = probe_tiled_table(in, &g, &r, &e)) == 0) {
+		doc_init(&d, formats[n % 3], 0, &out);
+		kernel_beside_doc(&d, &(struct kernel_beside_doc){ &r, "fuzz", "fuzz", false });
+	}
 	assert(rc == 0 ? out.len > 0 && !out.failed : e.kind != ERR_NONE && e.msg[0] && !out.len);
+	probe_tiled_free(&r);
 	input_free(in);
 	str_free(&out);
 	return 0;

@@ -1,0 +1,251 @@
+#include "sim/accuracy/probe_tiled.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "arch/tiled/tiled.h"
+#include "traces/text/csv.h"
+
+#define KNOWN_HELP \
+	1.02 /* a pair's ratio from which on the copy is said to help: what validate/tools/ablation.sh takes */
+
+static int add(struct probe_tiled *r, const char *name, double measured, double simulated, bool fitted,
+               const char *bound, struct err *e)
+{
+	if (r->n == r->cap) {
+		struct probe_tiled_row *more = realloc(r->v, (2 * r->cap + 64) * sizeof *more);
+
+		if (!more)
+			return err_nomem(e, "for measured kernels");
+		r->v = more;
+		r->cap = 2 * r->cap + 64;
+	}
+	r->v[r->n] = (struct probe_tiled_row){ strdup(name), measured, simulated, fitted, bound };
+	return r->v[r->n++].name ? 0 : err_nomem(e, "for measured kernels");
+}
+
+void probe_tiled_free(struct probe_tiled *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free(r->v[i].name);
+	free(r->v);
+}
+
+struct probe_tiled_sum probe_tiled_sum(const struct probe_tiled *r, enum probe_tiled_part of)
+{
+	struct probe_tiled_sum s = { .n = 0 };
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct probe_tiled_row *x = &r->v[i];
+
+		if (of != PROBE_TILED_ALL && x->fitted != (of == PROBE_TILED_FITTED))
+			continue;
+		s.n++;
+		s.mean += fabs(x->simulated / x->measured - 1);
+		s.same += (x->measured > KNOWN_HELP) == (x->simulated > KNOWN_HELP);
+	}
+	if (s.n)
+		s.mean /= (double)s.n;
+	return s;
+}
+
+/* --- our measurements of kernels that are described --------------------------------------------------------------- */
+
+/* "heads=8;len=512;...": the value of a key. */
+static bool value(const char *params, const char *key, char *out, size_t n)
+{
+	const size_t k = strlen(key);
+
+	for (const char *p = params; p; p = strchr(p, ';') ? strchr(p, ';') + 1 : NULL)
+		if (strncmp(p, key, k) == 0 && p[k] == '=') {
+			snprintf(out, n, "%.*s", (int)strcspn(p + k + 1, ";"), p + k + 1);
+			return true;
+		}
+	return false;
+}
+
+/* What a row calls a thing, and what a description does. */
+static const struct {
+	const char *section, *key, *in_row;
+} words[] = {
+	{ NULL, "warps", "warps" },      { NULL, "producer_warps", "producers" },
+	{ NULL, "registers", "regs" },   { NULL, "shared", "smem" },
+	{ NULL, "stages", "stages" },    { NULL, "copy", "copy" },
+	{ NULL, "copy_bytes", "bytes" }, { NULL, "math", "math" },
+	{ NULL, "values", "values" },    { NULL, "exchange", "exchange" },
+	{ NULL, "share", "share" },      { NULL, "padding", "padding" },
+	{ "problem", "heads", "heads" }, { "problem", "q_len", "len" },
+	{ "problem", "head_dim", "d" },  { "softmax", "lanes", "lanes" },
+	{ "softmax", "rows", "rows" },
+};
+
+/* The row as a description; words outside of one have no meaning in YAML either. */
+static int describe(const char *params, struct str *text, struct err *e)
+{
+	const char *section = NULL;
+	char v[64], m[64], n[64];
+
+	str_clear(text);
+	str_add(text, "kernel: row\n");
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (!value(params, words[i].in_row, v, sizeof v))
+			return err_set(e, ERR_IO, "the row has no '%s'", words[i].in_row);
+		if (strspn(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(v))
+			return err_set(e, ERR_IO, "'%s' is no value of '%s'", v, words[i].in_row);
+		if (words[i].section && (!section || strcmp(section, words[i].section) != 0))
+			str_addf(text, "%s:\n", section = words[i].section);
+		str_addf(text, "%s%s: %s%s\n", section ? "  " : "", words[i].key, v,
+		         strcmp(words[i].key, "shared") == 0 ? " B" : "");
+	}
+	/* Rows measured before there was that switch do not have it. */
+	if (value(params, "sum", v, sizeof v) && strcmp(v, "memory") == 0)
+		str_add(text, "  in_memory: yes\n");
+	if (!value(params, "tile", v, sizeof v) || sscanf(v, "%60[0-9]x%60[0-9]", m, n) != 2)
+		return err_set(e, ERR_IO, "the row has no 'tile=MxN'");
+	str_addf(text, "tile: {m: %s, n: %s}\n", m, n);
+	return text->failed ? err_nomem(e, "for a row") : 0;
+}
+
+/* The numbers of arch/tiled/tiled_cost.c were fitted to rows of an even checksum, of all that is described, and none to sums
+ * in shared memory. */
+static bool row_fitted(const char *params)
+{
+	const char *end = strstr(params, ";regs=");
+	const size_t n = end ? (size_t)(end - params) : strlen(params);
+
+	return !strstr(params, ";sum=memory") && crc32(0, (const unsigned char *)params, (unsigned)n) % 2 == 0;
+}
+
+static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled *r, struct err *e)
+{
+	const char *params = csv_field(c, 1);
+	struct str text = STR_INIT;
+	struct tiled *t = NULL;
+	char *end;
+	const double us = strtod(csv_field(c, 4), &end);
+	int rc = -1;
+
+	if (end == csv_field(c, 4) || !(us > 0) || !isfinite(us)) {
+		err_set(e, ERR_IO, "'%s' is no time", csv_field(c, 4));
+	} else if (describe(params, &text, e) == 0 && (t = tiled_parse(str_c(&text), text.len, "the row", e)) &&
+	           tiled_check(t, g, "the GPU", e) == 0) {
+		const struct tiled_time x = tiled_time(&t->k, g, NULL);
+
+		rc = add(r, params, us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
+	}
+	if (rc < 0)
+		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
+	tiled_free(t);
+	str_free(&text);
+	return rc;
+}
+
+int probe_tiled_table(struct input *in, const struct gpu *g, struct probe_tiled *r, struct err *e)
+{
+	struct csv *c = csv_new(in, e);
+	int rc = c ? csv_row(c, e) : -1;
+
+	while (rc > 0 && (rc = csv_row(c, e)) > 0)
+		if (strcmp(csv_field(c, 0), "tiled") == 0 && one_row(c, g, r, e) < 0) {
+			e->line = 0;
+			rc = err_at(e, input_name(in), (int)csv_line(c), 0);
+		}
+	csv_free(c);
+	if (rc == 0 && !r->n)
+		return err_set(e, ERR_IO, "'%s' has no row 'tiled': it is not of validate/cuda/ref_tiled.cu",
+		               input_name(in));
+	return rc;
+}
+
+/* --- pairs of a trace --------------------------------------------------------------------------------------------- */
+
+/* The launch as a description of its own. */
+static struct tiled_kernel kernel_of(const struct gpu_launch *l)
+{
+	const struct op_shape *s = &l->op->shape;
+	struct tiled_kernel k = { .name = "launch",
+		                  .tile = { l->kernel.tile_n, l->kernel.tile_k, 0 },
+		                  .warps = l->at->block[0] / 32,
+		                  .registers = l->at->registers,
+		                  .stages = l->kernel.stages,
+		                  .copy = l->kernel.asynchronous ? TILED_ASYNC : TILED_PLAIN,
+		                  .copy_bytes = 16,
+		                  .math = TILED_MMA,
+		                  .values = TILED_MMA,
+		                  .shared = l->at->smem_static + l->at->smem_dynamic,
+		                  .swizzle = true };
+
+	k.problem = (struct tiled_problem){ .op = TILED_ATTENTION,
+		                            .dtype = l->op->dtype == DT_BF16,
+		                            .batch = (uint32_t)(s->batch ? s->batch : 1),
+		                            .heads = (uint32_t)s->heads,
+		                            .kv_heads = (uint32_t)s->kv_heads,
+		                            .q_len = (uint32_t)s->q_len,
+		                            .kv_len = (uint32_t)s->kv_len,
+		                            .head_dim = (uint32_t)s->head_dim,
+		                            .v_dim = (uint32_t)(s->v_dim ? s->v_dim : s->head_dim),
+		                            .causal = s->causal };
+	return k;
+}
+
+/* A sample's only launch, where it is one of attention with scores in registers. */
+static const struct gpu_launch *launch_of(const struct cases *c, const struct sample *x)
+{
+	const struct op *o = &c->work.stream->ops[x->first_op];
+	const struct gpu_launch *l = &c->work.launches[o->first_launch];
+
+	return o->kind == OP_ATTENTION && o->n_launches == 1 && x->n_ops == 1 && l->kernel.form == KERNEL_FLASH &&
+	                       l->kernel.tile_n && l->kernel.tile_k && l->at->block[0] >= 32
+	               ? l
+	               : NULL;
+}
+
+/* "... ,async=1" is looked for without what tells the two apart. */
+static const struct sample *other_of(const struct cases *c, const struct sample *x)
+{
+	const char *at = strstr(x->name, "async=0");
+	const size_t n = at ? (size_t)(at - x->name) + strlen("async=") : 0;
+
+	for (size_t i = 0; at && i < c->n; i++)
+		if (strncmp(c->v[i].name, x->name, n) == 0 && c->v[i].name[n] == '1' &&
+		    strcmp(c->v[i].name + n + 1, x->name + n + 1) == 0)
+			return &c->v[i];
+	return NULL;
+}
+
+int probe_tiled_pairs(const struct cases *c, const struct gpu *g, bool own, struct probe_tiled *r, struct err *e)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct sample *off = &c->v[i], *on = other_of(c, off);
+		const struct gpu_launch *a = on ? launch_of(c, off) : NULL, *b = on ? launch_of(c, on) : NULL;
+		struct tiled_kernel ka, kb;
+		struct tiled_time ta, tb;
+
+		if (!a || !b || !on->measured_ns)
+			continue;
+		ka = kernel_of(a);
+		kb = kernel_of(b);
+		ta = tiled_time(&ka, g, &a->mem);
+		tb = tiled_time(&kb, g, &b->mem);
+		if (add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
+		        (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED, tb.bound, e) < 0)
+			return -1;
+	}
+	return r->n ? 0
+	            : err_set(e, ERR_IO, "'%s' has no pairs of kernels with 'async=0' and 'async=1'",
+	                      c->path ? c->path : "the trace");
+}
+
+/* --- which -------------------------------------------------------------------------------------------------------- */
+
+bool probe_tiled_is_table(struct input *in)
+{
+	char head[16] = { 0 };
+	const long n = input_read(in, head, sizeof head - 1, NULL);
+
+	input_rewind(in);
+	return n > 12 && strncmp(head, "name,params,", 12) == 0;
+}

@@ -1,0 +1,149 @@
+/* serve_options.c - what the options of npusim serve mean: the policy, the requests and how steps are run. */
+#define _POSIX_C_SOURCE 200809L /* sysconf */
+#include "sim/cli/serve.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_BATCH  64
+#define MAX_TOKENS 2048
+#define CHUNK      512
+#define BLOCK      16
+#define BLOCK_MOST 1024
+#define CHECK_MOST 10000
+
+static int word(const char *given, const char *option, const char *one, const char *other, bool *second, struct err *e)
+{
+	*second = given && strcmp(given, other) == 0;
+	if (!given || *second || strcmp(given, one) == 0)
+		return 0;
+	return err_set(e, ERR_USAGE, "'%s' is unknown, for option '--%s': it is %s or %s", given, option, one, other);
+}
+
+static int at_most(uint64_t v, uint64_t most, const char *option, struct err *e)
+{
+	return v <= most ? 0
+	                 : err_set(e, ERR_USAGE, "%" PRIu64 " is more than %" PRIu64 ", for option '--%s'", v, most,
+	                           option);
+}
+
+/* Contexts that models are made for are multiples of powers of two; one that is not is refused by name. */
+static int check_block(uint64_t block, struct err *e)
+{
+	uint64_t down = 1;
+
+	while (2 * down <= block && 2 * down <= BLOCK_MOST)
+		down *= 2;
+	if (block == down)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "a block of %" PRIu64
+	               " tokens, for option '--block': it is a power of two from 1 to %d, so that it divides"
+	               " a model's context; the next one down is %" PRIu64,
+	               block, BLOCK_MOST, down);
+}
+
+static int speculation(const struct serve_opts *o, struct sched_policy *p, struct err *e)
+{
+	if (at_most(o->draft, SCHED_DRAFT, "draft", e) < 0)
+		return -1;
+	if (!o->draft &&
+	    (o->accept_ppm != SERVE_NOT_GIVEN || o->ask.draft_model || o->ask.draft_ppm != SERVE_NOT_GIVEN))
+		return err_set(e, ERR_USAGE, "option '--%s' is of drafted tokens: '--draft K' says how many",
+		               o->accept_ppm != SERVE_NOT_GIVEN ? "accept"
+		               : o->ask.draft_model             ? "draft-model"
+		                                                : "draft-share");
+	if (o->draft && o->accept_ppm == SERVE_NOT_GIVEN)
+		return err_set(e, ERR_USAGE, "how many drafted tokens are right is missing: '--accept 0.7'");
+	if (o->draft && o->accept_ppm > 1000000)
+		return err_set(e, ERR_USAGE, "a chance of %g, for option '--accept': it lies between 0 and 1",
+		               o->accept_ppm / 1e6);
+	if (o->ask.draft_model && o->ask.draft_ppm != SERVE_NOT_GIVEN)
+		return err_set(e, ERR_USAGE,
+		               "a draft's model has its own cost: give '--draft-model' or '--draft-share'");
+	p->draft = (uint32_t)o->draft;
+	p->accept_ppm = o->draft ? o->accept_ppm : 0;
+	return 0;
+}
+
+static int policy(const struct serve_opts *o, struct sched_policy *p, struct err *e)
+{
+	struct err inner = ERR_INIT;
+	bool swap;
+
+	if (at_most(o->batch, SCHED_BATCH, "max-batch", e) < 0 ||
+	    at_most(o->tokens, ARRIVE_TOKENS, "max-tokens", e) < 0 ||
+	    at_most(o->chunk == SERVE_NONE_GIVEN ? 0 : o->chunk, ARRIVE_TOKENS, "chunk", e) < 0 ||
+	    check_block(o->block ? o->block : BLOCK, e) < 0 || speculation(o, p, e) < 0 ||
+	    word(o->reserve, "reserve", "prompt", "all", &p->reserve_all, e) < 0 ||
+	    word(o->preempt, "preempt", "recompute", "swap", &swap, e) < 0)
+		return -1;
+	p->max_batch = o->batch ? (uint32_t)o->batch : MAX_BATCH;
+	p->chunk = o->chunk == SERVE_NONE_GIVEN ? CHUNK : (uint32_t)o->chunk;
+	p->max_tokens = o->tokens ? (uint32_t)o->tokens : MAX_TOKENS;
+	if (!o->tokens && p->max_tokens < (uint64_t)p->max_batch * (1 + p->draft) + p->chunk)
+		p->max_tokens = p->max_batch * (1 + p->draft) + p->chunk;
+	p->block = o->block ? (uint32_t)o->block : BLOCK;
+	p->preempt = swap ? SCHED_SWAP : SCHED_RECOMPUTE;
+	p->overhead = o->overhead;
+	p->seed = o->ask.seed;
+	if (cfg_parse_value(CFG_T_RATE, o->swap_rate ? o->swap_rate : "32 GB/s", &p->swap_rate, &inner) < 0 ||
+	    !p->swap_rate)
+		return err_set(e, ERR_USAGE, "%s, for option '--swap-rate'",
+		               inner.kind ? inner.msg : "nothing is swapped at 0 B/s");
+	return 0;
+}
+
+static int check_list(const struct serve_opts *o, struct err *e)
+{
+	const char *stray = o->ask.rate       ? "rate"
+	                    : o->ask.n        ? "requests-n"
+	                    : o->ask.prompt   ? "prompt"
+	                    : o->ask.output   ? "output"
+	                    : o->ask.arrivals ? "arrivals"
+	                                      : NULL;
+
+	if (o->ask.requests && stray)
+		return err_set(e, ERR_USAGE,
+		               "option '--%s' is of requests that are drawn, and '-r' gives a list of them",
+		               strcmp(stray, "requests-n") == 0 ? "number" : stray);
+	if (!o->ask.requests && !o->ask.rate && !o->ask.arrivals)
+		return err_set(
+			e, ERR_USAGE,
+			"the requests are missing: a list, -r REQUESTS.csv, or drawn ones, '--rate 4/s --number 1000"
+			" --prompt 512 --output 128'");
+	return at_most(o->ask.n, ARRIVE_MOST, "number", e);
+}
+
+int serve_options(struct serve_opts *o, struct err *e)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct serve_ask *a = &o->ask;
+
+	a->sets = o->sets.v;
+	a->n_sets = o->sets.n;
+	a->start_given = o->start;
+	a->how.start = RUN_STEADY;
+	if (!a->config)
+		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_list(o, e) < 0 ||
+	    run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
+	    (o->start && run_start_parse(o->start, &a->how.start, e) < 0) ||
+	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || at_most(a->jobs, STEPS_JOBS, "jobs", e) < 0 ||
+	    at_most(a->check, CHECK_MOST, "check", e) < 0)
+		return -1;
+	if (!a->share_ppm || a->share_ppm > 1000000)
+		return err_set(e, ERR_USAGE,
+		               "a share of the memory lies above 0 and is 1 at most, for option '--memory'");
+	if (a->exact)
+		a->check = 0;
+	if (a->jobs == 0)
+		a->jobs = cpus < 1 ? 1 : cpus < STEPS_JOBS ? (uint64_t)cpus : STEPS_JOBS;
+	if (policy(o, &a->policy, e) < 0)
+		return -1;
+	if (a->draft_ppm == SERVE_NOT_GIVEN)
+		a->draft_ppm = 0;
+	a->how.seed = a->seed;
+	return 0;
+}

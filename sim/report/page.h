@@ -1,0 +1,28 @@
+/* page.h - stored results as one HTML page that needs nothing else: what npusim report writes.
+ *
+ * The page is results/report/page.html with its style, its script and the chart library; the build makes one text of
+ * it and puts that into the program (results/report/bundle.sh, embed.S). The C side says what is so and the page how it
+ * looks: whatever a reader could take for a fact - a knee, a front, a share - is worked out here, once for all commands.
+ *
+ * Names in a database come from strangers' traces. They reach the page as JSON only, in which '<', '>' and '&' are
+ * written as escapes, so that no name can end the element it stands in; the page sets text, never markup, and its
+ * policy forbids it to ask for anything. Ops and points are arrays in the order that "columns" names beside them: a page
+ * may have some ten thousand. */
+#ifndef NPUSIM_SIM_REPORT_PAGE_H
+#define NPUSIM_SIM_REPORT_PAGE_H
+
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+#include "sim/ui/opt.h"
+
+struct page_template {
+	const char *text, *end;
+};
+
+struct page_ask {
+	const struct opt_list *files, *runs, *sweeps; /* no runs and sweeps: all of each file */
+	const char *title;                            /* NULL: the names of the files */
+};
+int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e);
+
+#endif

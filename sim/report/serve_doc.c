@@ -1,0 +1,427 @@
+#include "sim/report/serve_doc.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "sim/engine/engine.h"
+
+static double seconds(ps_t t)
+{
+	return (double)t / 1e12;
+}
+
+static double ms(ps_t t)
+{
+	return (double)t / 1e9;
+}
+
+static double per_second(uint64_t n, ps_t t)
+{
+	return t ? (double)n / seconds(t) : NAN;
+}
+
+/* A time-integral's mean over the whole. */
+static double mean_of(sched_u128 integral, ps_t t)
+{
+	return t ? (double)integral / (double)t : 0;
+}
+
+static double mean_batch(const struct sched_result *r)
+{
+	return r->steps ? (double)r->seqs_sum / (double)r->steps : 0;
+}
+
+static const char *fidelity(const struct serve_run *r)
+{
+	return engine_of(&r->conf->cfg, r->how.fidelity)->fidelity;
+}
+
+static uint64_t asked_tokens(const struct serve_run *r, bool prompts)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->arrivals.n; i++)
+		n += prompts ? r->arrivals.v[i].prompt : r->arrivals.v[i].output;
+	return n;
+}
+
+/* --- for people ---------------------------------------------------------------------------------------------------------- */
+
+static void pair(struct str *out, const char *what, ps_t a, ps_t b, const char *end)
+{
+	str_addf(out, "%s %.4g ms, one in a hundred above %.4g%s", what, ms(a), ms(b), end);
+}
+
+/* Some of a model's layers or experts make no tokens: there is no rate of what passes them. */
+static bool makes_tokens(const struct serve_run *r)
+{
+	const struct workload_part p = workload_part(&r->own.w);
+
+	return !workload_is_part(&p);
+}
+
+static void verdict(const struct serve_run *r, struct str *out)
+{
+	const struct sched_result *x = &r->result;
+	const struct latency_stat *t = &r->latency.of[LATENCY_TTFT], *o = &r->latency.of[LATENCY_TPOT];
+	const struct workload_part part = workload_part(&r->own.w);
+
+	if (makes_tokens(r)) {
+		str_addf(out, "%.5g tokens/s, %.4g requests/s: ", per_second(x->made, x->end),
+		         per_second(x->n, x->end));
+	} else {
+		workload_part_text(&part, out);
+		str_add(out, ", which make no tokens alone: ");
+	}
+	str_addf(out, "%s on %s, %zu requests in %.4g s\n", r->own.w.model->name, r->conf->cfg.name, x->n,
+	         seconds(x->end));
+	pair(out, makes_tokens(r) ? "first token after" : "through these for a first token after", t->p50, t->p99,
+	     o->n ? "; " : "\n");
+	if (o->n)
+		pair(out, "each one more", o->p50, o->p99, "\n");
+	if (!isnan(r->joules)) {
+		str_addf(out, "%.4g J, ", r->joules);
+		if (makes_tokens(r))
+			str_addf(out, "%.4g J a token, ", r->joules / (double)x->made);
+		str_addf(out, "%.4g W in the mean\n", r->joules / seconds(x->end));
+	} else {
+		str_add(out, "joules: not known, as no power of this machine is modelled\n");
+	}
+	str_addc(out, '\n');
+}
+
+static void latency(struct doc *d, const void *of, size_t i)
+{
+	static const char *const names[LATENCIES] = { "first token (TTFT)", "each one more (TPOT)", "last token",
+		                                      "in the queue" };
+	const struct latency_stat *s = &((const struct serve_run *)of)->latency.of[i];
+
+	doc_text(d, "latency_ms", names[i]);
+	doc_count(d, "requests", s->n);
+	doc_real(d, "mean", 3, ms(s->mean));
+	doc_real(d, "p50", 3, ms(s->p50));
+	doc_real(d, "p90", 3, ms(s->p90));
+	doc_real(d, "p95", 3, ms(s->p95));
+	doc_real(d, "p99", 3, ms(s->p99));
+	doc_real(d, "max", 3, ms(s->max));
+}
+
+struct line {
+	const char *what, *unit, *note;
+	double v;
+};
+
+static void line_row(struct doc *d, const void *of, size_t i)
+{
+	const struct line *x = of;
+
+	(void)i;
+	doc_text(d, "load", x->what);
+	doc_real(d, "value", 2, x->v);
+	doc_text(d, "unit", x->unit);
+	doc_text(d, "note", x->note);
+}
+
+static void line(struct doc *d, const char *what, double v, const char *unit, const char *note)
+{
+	doc_row(d, line_row, &(struct line){ what, unit, note, v }, 0);
+}
+
+static void serve_show_load(struct doc *d, const struct serve_run *r)
+{
+	const struct sched_result *x = &r->result;
+
+	line(d, "busy", x->end ? 100 * (double)x->busy / (double)x->end : 0, "%", "of the time a step ran");
+	if (makes_tokens(r)) {
+		line(d, "output", per_second(x->made, x->end), "tokens/s", "");
+		line(d, "prompts", per_second(x->prompt_tokens, x->end), "tokens/s", "computed");
+	}
+	line(d, "in the system", mean_of(x->in_system, x->end), "requests", "in the mean");
+	line(d, "waiting", mean_of(x->waiting, x->end), "requests", "in the mean");
+	line(d, "batch", mean_batch(x), "sequences", "a step, in the mean");
+	line(d, "batch, most", x->batch_peak, "sequences", "");
+	line(d, "steps", (double)x->steps, "", "");
+	line(d, "of decode alone", (double)x->decode_steps, "", "");
+	line(d, "of prompts alone", (double)x->prompt_steps, "", "");
+	line(d, "of both", (double)x->mixed_steps, "", "");
+}
+
+static void memory(struct doc *d, const struct serve_run *r)
+{
+	const struct sched_result *x = &r->result;
+	const double blocks = (double)r->policy.blocks;
+
+	line(d, "KV blocks", blocks, "", "that the memory has room for");
+	line(d, "KV in use, most", 100 * (double)x->blocks_peak / blocks, "%", "");
+	line(d, "KV in use, mean", 100 * mean_of(x->blocks_ps, x->end) / blocks, "%", "");
+	line(d, "gave up blocks", (double)x->preemptions, "times", "");
+	if (r->policy.preempt == SCHED_SWAP)
+		line(d, "moved", (double)x->swapped_bytes / 1e9, "GB", "to the host and back");
+	else
+		line(d, "computed again", (double)x->recomputed, "tokens", "");
+	if (r->policy.draft) {
+		line(d, "drafts right", x->checked ? 100 * (double)x->accepted / (double)x->checked : 0, "%",
+		     "of all that were checked");
+	}
+}
+
+static void serve_show_bytes(struct str *out, const char *before, uint64_t v)
+{
+	str_add(out, before);
+	str_add_bytes(out, v);
+}
+
+static void told(const struct serve_run *r, struct str *out)
+{
+	const struct sched_policy *p = &r->policy;
+	const struct build_how *h = &r->own.w.how;
+
+	str_addf(out, "model    %s, cache in %s, %s\n", h->quant->name, dtype_name(h->kv), build_style_name(h->style));
+	str_addf(out, "batching %u sequences, %u tokens a step, ", p->max_batch, p->max_tokens);
+	if (p->chunk)
+		str_addf(out, "%u of them prompts'", p->chunk);
+	else
+		str_add(out, "prompts whole");
+	str_addf(out, "; lets in by %s, gives up by %s\n", p->reserve_all ? "prompt and output" : "prompt",
+	         p->preempt == SCHED_SWAP ? "swapping" : "computing again");
+	serve_show_bytes(out, "memory   weights ", r->own.memory.weights + r->draft.memory.weights);
+	serve_show_bytes(out, ", KV cache ", r->kv_bytes);
+	str_addf(out, " in blocks of %u tokens", p->block);
+	serve_show_bytes(out, " and ", p->block_bytes);
+	str_addc(out, '\n');
+	if (p->draft)
+		str_addf(out, "drafts   %u tokens a step, each right with %g %%, %s%s\n", p->draft, p->accept_ppm / 1e4,
+		         r->draft.w.model ? "by "
+		         : r->draft.cost  ? "at a share of a step"
+		                          : "for nothing",
+		         r->draft.w.model ? r->draft.w.model->name : "");
+}
+
+static void trust(const struct serve_run *r, struct str *out)
+{
+	static const char *const kinds[SERVE_KINDS] = { "that only decode", "with prompts" };
+
+	str_addf(out, "steps    %zu simulated (%s), the others lie between them", r->simulated, fidelity(r));
+	for (int k = 0; k < SERVE_KINDS; k++)
+		if (r->check[k].n)
+			str_addf(out,
+			         "\n         %zu %s simulated as they are: off by %.2g %% in the mean, %.2g %% at most",
+			         r->check[k].n, kinds[k], r->check[k].mean, r->check[k].most);
+	str_addc(out, '\n');
+}
+
+static void within(const struct serve_run *r, struct str *out)
+{
+	const struct serve_ask *o = r->o;
+	const size_t n = latency_within(&r->arrivals, &r->result, o->slo_ttft, o->slo_tpot);
+
+	if (o->slo_ttft || o->slo_tpot)
+		str_addf(out, "bounds   %zu of %zu requests (%.4g %%) are within them: %.4g requests/s\n", n,
+		         r->result.n, 100 * (double)n / (double)r->result.n, per_second(n, r->result.end));
+}
+
+/* Drawn lengths have tails that no model takes. */
+static void serve_show_cut(const struct serve_run *r, struct str *out)
+{
+	if (r->arrivals.prompts_cut || r->arrivals.outputs_cut)
+		str_addf(out, "cut      %zu prompts and %zu outputs, to the %u tokens that the model takes of both\n",
+		         r->arrivals.prompts_cut, r->arrivals.outputs_cut, r->own.w.model->context);
+}
+
+static void table(struct doc *d, const struct serve_run *r)
+{
+	verdict(r, d->to);
+	doc_table(d, NULL, NULL, LATENCIES, latency, r);
+	doc_say(d, "\n");
+	doc_table_open(d, NULL, NULL);
+	serve_show_load(d, r);
+	memory(d, r);
+	doc_table_close(d, line_row, NULL);
+	doc_say(d, "\n");
+	told(r, d->to);
+	within(r, d->to);
+	serve_show_cut(r, d->to);
+	trust(r, d->to);
+}
+
+/* --- JSON ----------------------------------------------------------------------------------------------------------------- */
+
+static void json_latency(struct doc *d, const char *key, const struct latency_stat *s)
+{
+	const struct {
+		const char *name;
+		ps_t v;
+	} of[] = { { "mean", s->mean }, { "p50", s->p50 }, { "p90", s->p90 },
+		   { "p95", s->p95 },   { "p99", s->p99 }, { "max", s->max } };
+
+	if (!s->n) {
+		doc_text(d, key, NULL);
+		return;
+	}
+	doc_open(d, key, '{');
+	doc_count(d, "requests", s->n);
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		doc_real(d, of[i].name, 0, ms(of[i].v));
+	doc_close(d, '}');
+}
+
+static void json_policy(struct doc *d, const struct sched_policy *p)
+{
+	doc_open(d, "policy", '{');
+	doc_count(d, "max_batch", p->max_batch);
+	doc_count(d, "max_tokens", p->max_tokens);
+	doc_count(d, "chunk", p->chunk);
+	doc_text(d, "reserve", p->reserve_all ? "all" : "prompt");
+	doc_text(d, "preempt", p->preempt == SCHED_SWAP ? "swap" : "recompute");
+	doc_real(d, "overhead_us", 0, (double)p->overhead / 1e6);
+	doc_count(d, "draft", p->draft);
+	doc_real(d, "accept", 0, p->accept_ppm / 1e6);
+	doc_count(d, "seed", p->seed);
+	doc_close(d, '}');
+}
+
+static void json_memory(struct doc *d, const struct serve_run *r)
+{
+	const struct sched_result *x = &r->result;
+
+	doc_open(d, "memory", '{');
+	doc_count_if(d, "capacity_bytes", r->capacity, r->capacity);
+	doc_count(d, "weight_bytes", r->own.memory.weights + r->draft.memory.weights);
+	doc_count(d, "activation_bytes", r->own.memory.rest + r->draft.memory.rest);
+	doc_count(d, "kv_bytes", r->kv_bytes);
+	doc_count(d, "block_tokens", r->policy.block);
+	doc_count(d, "block_bytes", r->policy.block_bytes);
+	doc_count(d, "blocks", r->policy.blocks);
+	doc_count(d, "blocks_peak", x->blocks_peak);
+	doc_real(d, "blocks_mean", 0, mean_of(x->blocks_ps, x->end));
+	doc_count(d, "preemptions", x->preemptions);
+	doc_count(d, "recomputed_tokens", x->recomputed);
+	doc_count(d, "swapped_bytes", x->swapped_bytes);
+	doc_close(d, '}');
+}
+
+static void json_check(struct doc *d, const char *key, const struct serve_check *c)
+{
+	if (!c->n) {
+		doc_text(d, key, NULL);
+		return;
+	}
+	doc_open(d, key, '{');
+	doc_count(d, "steps", c->n);
+	doc_real(d, "mean_pct", 0, c->mean);
+	doc_real(d, "most_pct", 0, c->most);
+	doc_close(d, '}');
+}
+
+static void json_steps(struct doc *d, const struct serve_run *r)
+{
+	const struct sched_result *x = &r->result;
+
+	doc_open(d, "steps", '{');
+	doc_count(d, "all", x->steps);
+	doc_count(d, "decode", x->decode_steps);
+	doc_count(d, "prompt", x->prompt_steps);
+	doc_count(d, "mixed", x->mixed_steps);
+	doc_real(d, "mean_batch", 0, mean_batch(x));
+	doc_count(d, "batch_peak", x->batch_peak);
+	doc_count(d, "simulated", r->simulated);
+	json_check(d, "decode_check", &r->check[SERVE_DECODE]);
+	json_check(d, "prompt_check", &r->check[SERVE_PROMPTS]);
+	doc_close(d, '}');
+}
+
+static void json_part(struct doc *d, const struct serve_run *r)
+{
+	const struct workload_part part = workload_part(&r->own.w);
+	struct str s = STR_INIT;
+
+	workload_part_text(&part, &s);
+	doc_text(d, "part", s.len ? str_c(&s) : NULL);
+	d->to->failed |= s.failed;
+	str_free(&s);
+}
+
+static void json_rate(struct doc *d, const struct serve_run *r, const char *key, double x)
+{
+	doc_real_if(d, key, 0, makes_tokens(r), x);
+}
+
+static void json_load(struct doc *d, const struct serve_run *r)
+{
+	const struct sched_result *x = &r->result;
+
+	json_part(d, r);
+	doc_count(d, "requests", x->n);
+	doc_count(d, "prompt_tokens", asked_tokens(r, true));
+	doc_count(d, "output_tokens", x->made);
+	doc_count(d, "prompts_cut", r->arrivals.prompts_cut);
+	doc_count(d, "outputs_cut", r->arrivals.outputs_cut);
+	doc_real(d, "seconds", 0, seconds(x->end));
+	doc_real(d, "busy_seconds", 0, seconds(x->busy));
+	json_rate(d, r, "tokens_per_s", per_second(x->made, x->end));
+	json_rate(d, r, "prompt_tokens_per_s", per_second(x->prompt_tokens, x->end));
+	json_rate(d, r, "requests_per_s", per_second(x->n, x->end));
+	for (int i = 0; i < LATENCIES; i++) {
+		char key[32];
+
+		snprintf(key, sizeof key, "%s_ms", latency_name((enum latency_of)i));
+		json_latency(d, key, &r->latency.of[i]);
+	}
+	doc_real(d, "in_system_mean", 0, mean_of(x->in_system, x->end));
+	doc_real(d, "waiting_mean", 0, mean_of(x->waiting, x->end));
+	doc_count(d, "within_bounds", latency_within(&r->arrivals, x, r->o->slo_ttft, r->o->slo_tpot));
+	doc_real(d, "joules", 0, r->joules);
+	doc_real(d, "idle_joules", 0, r->idle_joules);
+	json_rate(d, r, "joules_per_token", r->joules / (double)x->made);
+	doc_real(d, "power_w", 0, r->joules / seconds(x->end));
+}
+
+static void json(struct doc *d, const struct serve_run *r)
+{
+	doc_open(d, NULL, '{');
+	doc_text(d, "model", r->own.w.model->name);
+	doc_text(d, "machine", r->conf->cfg.name);
+	doc_text(d, "fidelity", fidelity(r));
+	doc_text(d, "quant", r->own.w.how.quant->name);
+	doc_text(d, "style", build_style_name(r->own.w.how.style));
+	json_load(d, r);
+	json_steps(d, r);
+	json_memory(d, r);
+	doc_count(d, "drafts_checked", r->result.checked);
+	doc_count(d, "drafts_accepted", r->result.accepted);
+	json_policy(d, &r->policy);
+	doc_close(d, '}');
+}
+
+/* --- CSV ------------------------------------------------------------------------------------------------------------------ */
+
+static void request(struct doc *d, const void *of, size_t i)
+{
+	const struct serve_run *r = of;
+	const struct arrival *a = &r->arrivals.v[i];
+	const struct sched_request *x = &r->result.v[i];
+	const ps_t one = d->heads ? 0 : latency_one(LATENCY_TPOT, a, x);
+
+	doc_real(d, "arrival_s", 0, seconds(a->at));
+	doc_count(d, "prompt", a->prompt);
+	doc_count(d, "output", a->output);
+	doc_real(d, "queue_ms", 0, ms(latency_one(LATENCY_QUEUE, a, x)));
+	doc_real(d, "ttft_ms", 0, ms(latency_one(LATENCY_TTFT, a, x)));
+	doc_real_if(d, "tpot_ms", 0, one != PS_NEVER, ms(one));
+	doc_real(d, "total_ms", 0, ms(latency_one(LATENCY_TOTAL, a, x)));
+	doc_count(d, "steps", x->steps);
+	doc_count(d, "preempted", x->preempted);
+	if (r->arrivals.ids.len) /* as the list has them */
+		doc_text(d, "id", arrive_id(&r->arrivals, i));
+}
+
+void serve_doc(struct doc *d, const struct serve_run *r)
+{
+	if (d->format == OUT_JSON)
+		json(d, r);
+	else if (d->format == OUT_CSV)
+		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
+	else
+		table(d, r);
+}

@@ -1,0 +1,199 @@
+#include <math.h>
+#include <string.h>
+
+#include "arch/gpu/gpu_power.h"
+#include "arch/machine/machine_gpu.h"
+#include "sim/base/path.h"
+#include "sim/engine/pass_energy.h"
+#include "sim/engine/run_result.h"
+#include "sim/serve/serve_int.h"
+
+#define REQUESTS 1000
+
+/* --- what a step takes ------------------------------------------------------------------------------------------------ */
+
+/* Drafting: a pass over what decodes for each token, prompts' pieces with the first. */
+static int drafted(struct serve_run *r, const struct sched_step *s, struct sched_cost *out, struct err *e)
+{
+	const struct sched_step more = { .seqs = s->seqs, .context_sum = s->context_sum };
+	struct sched_cost first, next = { 0, 0 };
+	uint64_t passes = s->seqs ? r->policy.draft - 1 : 0;
+
+	if (cost_of(r->draft.cost, s, &first, e) < 0 || (passes && cost_of(r->draft.cost, &more, &next, e) < 0))
+		return -1;
+	first.time += passes * next.time;
+	first.energy_fj += passes * next.energy_fj;
+	if (!r->draft.w.model) {
+		first.time = first.time / 1000000 * r->o->draft_ppm + first.time % 1000000 * r->o->draft_ppm / 1000000;
+		first.energy_fj = energy_scale(first.energy_fj, r->o->draft_ppm);
+	}
+	out->time += first.time;
+	out->energy_fj = energy_add(out->energy_fj, first.energy_fj);
+	return 0;
+}
+
+static int step_cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
+{
+	struct serve_run *r = ctx;
+
+	if (r->watcher && r->watcher->failed(r->watcher->arg, e) < 0)
+		return -1;
+	if (cost_of(r->own.cost, s, out, e) < 0)
+		return -1;
+	return r->draft.cost ? drafted(r, s, out, e) : 0;
+}
+
+static void step_seen(void *ctx, const struct sched_step *s, const struct sched_tick *t)
+{
+	struct serve_run *r = ctx;
+
+	serve_kept_add(r->kept, s);
+	if (r->watcher)
+		r->watcher->step(r->watcher->arg, s, t);
+}
+
+/* --- the machine and its models ------------------------------------------------------------------------------------------- */
+
+static int side(struct serve_run *r, struct serve_side *x, const struct workload_spec *o, uint32_t queries,
+                struct err *e)
+{
+	const struct build_group one = { 1, 1, 0, false };
+
+	if (workload_describe(o, &(struct workload_reader){ &path_source, &r->conf->cfg, NULL, NULL, NULL }, &x->w, e) <
+	    0)
+		return -1;
+	x->w.how.phase = BUILD_STEP;
+	x->w.how.groups = &one;
+	x->w.how.n_groups = 1;
+	if (build_check(x->w.model, &x->w.how, e) < 0)
+		return -1;
+	x->w.how.groups = NULL;
+	x->w.how.n_groups = 0;
+	if (!(x->steps = steps_new(r->conf, x->w.model, &x->w.how, r->policy.block, &r->how, (uint32_t)r->o->jobs, e)))
+		return -1;
+	return (x->cost = cost_new(queries, r->o->exact, steps_simulate, x->steps, e)) ? 0 : -1;
+}
+
+/* The draft's own model, or the model itself at a share of its cost. */
+static int draft_side(struct serve_run *r, struct err *e)
+{
+	const struct workload_spec small = { .model = r->o->draft_model };
+
+	if (r->o->draft_model)
+		return side(r, &r->draft, &small, 1, e) < 0 ? err_add(e, "reading option '--draft-model'") : 0;
+	if (!r->o->draft_ppm)
+		return 0;
+	return (r->draft.cost = cost_new(1, false, steps_simulate, r->own.steps, e)) ? 0 : -1;
+}
+
+static void side_free(struct serve_side *x)
+{
+	cost_free(x->cost);
+	steps_free(x->steps);
+	workload_free(&x->w);
+}
+
+/* --- requests ----------------------------------------------------------------------------------------------------------------- */
+
+static int drawn(struct serve_run *r, struct err *e)
+{
+	const struct serve_ask *o = r->o;
+	struct arrive_plan p = { .n = o->n ? o->n : REQUESTS, .context = r->own.w.model->context, .seed = o->seed };
+	const char *when = o->arrivals ? o->arrivals : o->rate ? "poisson" : "at-once";
+
+	p.when = strcmp(when, "poisson") == 0    ? ARRIVE_POISSON
+	         : strcmp(when, "constant") == 0 ? ARRIVE_CONSTANT
+	                                         : ARRIVE_AT_ONCE;
+	if (p.when == ARRIVE_AT_ONCE && strcmp(when, "at-once") != 0)
+		return err_set(e, ERR_USAGE, "unknown arrivals '%s': they are poisson, constant or at-once", when);
+	if (p.when == ARRIVE_AT_ONCE ? o->rate != NULL : !o->rate)
+		return err_set(e, ERR_USAGE,
+		               o->rate ? "what arrives at once has no rate: options '--rate' and '--arrivals at-once'"
+		                       : "how often requests arrive is missing: '--rate 4/s'");
+	if ((o->rate && arrive_rate_parse(o->rate, &p.gap, e) < 0) ||
+	    arrive_length_parse(o->prompt ? o->prompt : "512", "prompt", &p.prompt, e) < 0 ||
+	    arrive_length_parse(o->output ? o->output : "128", "output", &p.output, e) < 0)
+		return -1;
+	return arrive_make(&p, &r->arrivals, e);
+}
+
+static int read_list(struct serve_run *r, struct err *e)
+{
+	struct input *in = input_open(r->o->requests, e);
+	int rc = in ? arrive_read(in, &r->arrivals, e) : -1;
+
+	input_free(in);
+	return rc;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------------------------------ */
+
+/* What waits takes power too, where that is known. */
+static void energy(struct serve_run *r)
+{
+	const struct gpu g = machine_gpu(&r->conf->cfg);
+	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
+	uint64_t ms; /* of waiting, fJ */
+
+	r->joules = r->idle_joules = NAN;
+	if (!r->result.energy_fj)
+		return;
+	ms = !gpu ? pass_energy_waiting(&r->conf->cfg, PS_MS) : gpu_power_known(&g) ? gpu_energy_idle(&g, PS_MS) : 0;
+	r->idle_joules = (double)ms / 1e15 * (double)(r->result.end - r->result.worked) / (double)PS_MS;
+	r->joules = (double)r->result.energy_fj / 1e15 + r->idle_joules;
+}
+
+int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e)
+{
+	*r = (struct serve_run){ .o = o, .policy = o->policy, .how = o->how };
+	if (!(r->conf = machine_conf_load(o->config, o->sets, o->n_sets, e)))
+		return -1;
+	if (!o->start_given && machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES)
+		r->how.start = RUN_COLD;
+	if (side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0)
+		return -1;
+	return o->requests ? read_list(r, e) : drawn(r, e);
+}
+
+int serve_size(struct serve_run *r, struct err *e)
+{
+	const struct model *m = r->own.w.model;
+
+	if (m->context && m->context % r->policy.block)
+		return err_set(e, ERR_USAGE,
+		               "a block of %u tokens does not divide the context of %u that model '%s' takes",
+		               r->policy.block, m->context, m->name);
+	if (serve_memory(r, e) < 0)
+		return -1;
+	return sched_check(&r->policy, &r->arrivals, m->context, r->o->requests, e);
+}
+
+int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *e)
+{
+	int rc;
+
+	r->watcher = w;
+	if (!(r->kept = serve_kept_new(r->o->check, e)))
+		return -1;
+	rc = sched_run(&r->policy, &r->arrivals, step_cost, step_seen, r, &r->result, e);
+	r->simulated = cost_simulated(r->own.cost) + (r->draft.cost ? cost_simulated(r->draft.cost) : 0);
+	return rc;
+}
+
+int serve_sum(struct serve_run *r, struct err *e)
+{
+	if (serve_kept_check(r->kept, r->own.cost, r->check, e) < 0)
+		return -1;
+	energy(r);
+	return latency_sum(&r->arrivals, &r->result, &r->latency, e);
+}
+
+void serve_free(struct serve_run *r)
+{
+	serve_kept_free(r->kept);
+	sched_free(&r->result);
+	arrive_free(&r->arrivals);
+	side_free(&r->draft);
+	side_free(&r->own);
+	machine_conf_free(r->conf);
+}

@@ -1,0 +1,79 @@
+/* serve.h - a list of requests served on a machine by a policy: what is asked, and what came of it.
+ *
+ * In this order: serve_load reads the machine, its models and the requests; serve_size gives the cache its blocks and looks
+ * whether each request can be served; serve_steps serves them; serve_sum says what that was. What is between two of them is
+ * the caller's: writing the list, opening and closing a timeline. */
+#ifndef NPUSIM_SIM_SERVE_SERVE_H
+#define NPUSIM_SIM_SERVE_SERVE_H
+
+#include "arch/machine/machine_conf.h"
+#include "sim/serve/latency.h"
+#include "sim/serve/steps.h"
+#include "sim/workload/workload.h"
+
+/* NULL and 0: the default. */
+struct serve_ask {
+	const char *config, *const *sets;
+	int n_sets;
+	struct workload_spec workload;
+	const char *requests; /* a list of them; NULL: drawn, by what follows */
+	const char *rate, *prompt, *output, *arrivals;
+	const char *kv_memory, *draft_model;
+	uint64_t n, seed, jobs, check;
+	uint32_t draft_ppm, share_ppm; /* a drafted token's share of a step; the memory's that is used */
+	ps_t slo_ttft, slo_tpot;
+	bool exact, start_given;    /* every step is simulated; `how.start` was asked for */
+	struct sched_policy policy; /* block_bytes and blocks are found */
+	struct run_opts how;
+};
+
+/* Steps that were simulated as they are, beside what the table made of them: those that only decode, and those with prompts. */
+struct serve_check {
+	size_t n;
+	double mean, most; /* percent, of what a step takes as it is */
+};
+enum serve_kind { SERVE_DECODE, SERVE_PROMPTS, SERVE_KINDS };
+
+/* A model on the machine: its steps, and the table of what they take. */
+struct serve_side {
+	struct workload w;
+	struct steps *steps;
+	struct cost_table *cost;
+	struct steps_memory memory;
+};
+
+/* Who is told of each step; `failed` -1: none more is wanted. */
+struct serve_watcher {
+	void (*step)(void *arg, const struct sched_step *s, const struct sched_tick *t);
+	int (*failed)(void *arg, struct err *e);
+	void *arg;
+};
+
+struct serve_kept; /* steps that are kept for the check */
+
+struct serve_run {
+	const struct serve_ask *o;
+	struct machine_conf *conf;
+	struct serve_side own, draft; /* draft.cost NULL: drafts cost nothing */
+	struct run_opts how;
+	struct arrivals arrivals;
+	struct sched_policy policy;
+	uint64_t capacity, kv_bytes; /* of the memory; of it for the cache; 0: the cache's was given */
+	struct sched_result result;
+	struct latency latency;
+	size_t simulated; /* steps, before some were checked */
+	struct serve_check check[SERVE_KINDS];
+	double joules, idle_joules; /* not a number: no power is modelled */
+
+	struct serve_kept *kept;
+	const struct serve_watcher *watcher; /* NULL: none */
+};
+
+/* `o` must live as long. serve_free whether it fails or not. */
+int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e);
+int serve_size(struct serve_run *r, struct err *e);
+int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *e);
+int serve_sum(struct serve_run *r, struct err *e);
+void serve_free(struct serve_run *r);
+
+#endif
