@@ -364,9 +364,10 @@ test: deps-check ## for the loop of a day: the suites and golden texts of the re
 	$(Q)$(SUBMAKE) PROFILE=release all test-program
 	$(Q)$(CHECK) test
 
-check: deps-check ## all suites in release, units in asan, with -Werror, golden, kills, fuzz smoke, layers, calls, links, format, sources, headers, install
+check: deps-check ## all suites in release, units in asan, with -Werror, golden, kills, Python, fuzz smoke, layers, calls, links, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
+	@$(DEPS_SH) python
 	@$(DEPS_SH) browser || :
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program $(BUILD)/check/release/dies.so
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
@@ -403,6 +404,10 @@ studies: all ## the questions of configs/studies answered: pages in results/stud
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
 	@sed -n '3p' validate/CLAIMS.md
+
+.PHONY: check-python
+check-python: all ## results/python beside the program: 200 random machines to the byte, faults, searches, the notebook (a part of check)
+	@sh validate/tools/python.sh $B
 
 .PHONY: kills
 KILLS = 100 1

@@ -8,6 +8,7 @@
 #   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh,
 #                           fish; of results: sqlite3
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
+#   deps.sh python          the same for what tests of results/python use: never fails
 #   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
 #   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
@@ -212,6 +213,17 @@ cluster() {
 	say "the launchers of configs/cluster are tested where there is ${miss% }; on Debian: sudo apt-get install $*"
 }
 
+# Debian's own Python alone: packages are for that one.
+python() {
+	[ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import nlopt, numpy, pandas, pip, setuptools, wheel' 2>/dev/null && return 0
+	set -- python3 python3-nlopt python3-numpy python3-pandas python3-pip python3-setuptools python3-wheel
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y $*"
+		apt "$@" && return 0
+	fi
+	say "tests of results/python run as far as there is Python; on Debian: sudo apt-get install $*"
+}
+
 have_npm() { have node && have npm; }
 
 page() {
@@ -262,7 +274,8 @@ page) page ;;
 browser) browser ;;
 docs) docs ;;
 cluster) cluster ;;
+python) python ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | python | fuzz | list"; exit 2 ;;
 esac
