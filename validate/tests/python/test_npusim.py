@@ -325,6 +325,24 @@ class Stored(unittest.TestCase):
                 self.assertIn("dur_ns", db.kernel.columns)
 
 
+    def test_explain_has_the_figures_of_the_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stored = Path(folder) / "r.db"
+            command("run", "-c", "dsocr", "-m", "qwen3-0.6b", "-o", str(stored))
+            lines = json.loads(command("explain", str(stored), "--format", "json"))
+            run, held = npusim.machine("dsocr").run(model="qwen3-0.6b"), 0
+            self.assertEqual(len(lines), 10)
+            for line in lines:
+                self.assertTrue(line["text"].endswith(".") and line["where"] and line["source"], line)
+                try:
+                    figure = run[line["figure"]]
+                except KeyError:
+                    continue
+                self.assertLess(abs(line["value"] / figure - 1), 2e-6, line)  # shares are stored in millionths
+                held += 1
+            self.assertGreaterEqual(held, 8)
+
+
 class Handles(unittest.TestCase):
     def test_two_threads(self):
         want = npusim.machine("edge").run(**SMALL).json()
