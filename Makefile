@@ -7,6 +7,7 @@
 PROFILE = release
 BUILD   = build
 PREFIX  = /usr/local
+LIBDIR  = $(PREFIX)/lib
 DESTDIR =
 FUZZ_SECONDS = 60
 
@@ -143,7 +144,7 @@ OUR_CPPFLAGS = -I. -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS) $(CPPFLAGS)
 OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(OPT_library) $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
 OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
 ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
-        -DNPUSIM_LIB='"$(PREFIX)/lib/npusim"'
+        -DNPUSIM_LIB='"$(LIBDIR)/npusim"'
 VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/base/version.h)
 # The shared library's file, and the names of sim/npusim.h.
 SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
@@ -512,30 +513,34 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 	$(say) LD $@
 	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(findstring /lib_,$@),-lcublas -lcublasLt)
 
-##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
-PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' 'datadir=$${prefix}/share/npusim' '' \
+##> Installing (PREFIX=/usr/local; LIBDIR, DESTDIR for packagers)
+PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' 'datadir=$${prefix}/share/npusim' '' \
 	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
 	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
 SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
+# As Debian has it: one place for all versions of Python.
+PYTHON = $(PREFIX)/lib/python3/dist-packages/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
 FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
 
-install: all ## program, library, headers, npusim.pc, manual page, documents, completions, configurations, the demo's trace
-	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
+install: all ## program, library, headers, npusim.pc, Python, manual page, documents, completions, configurations, the demo's trace
+	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
-	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
-	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(PREFIX)/lib/$(SO) && \
-		ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so)
+	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(LIBDIR)/libnpusim.a
+	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(LIBDIR)/$(SO) && \
+		ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so)
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
-	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(PREFIX)/lib/npusim/libnpusim-capture.so)
-	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
+	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(LIBDIR)/npusim/libnpusim-capture.so)
+	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc
 	$(Q)$(INSTALL) -D -m 644 sim/npusim.h $(DESTDIR)$(PREFIX)/include/npusim.h
+	$(Q)set -e; for f in $(wildcard results/python/npusim/*.py results/python/npusim/py.typed); do \
+		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PYTHON)/$${f##*/}; done
 	$(Q)set -e; for f in $(EXAMPLES); do $(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done
@@ -543,11 +548,17 @@ install: all ## program, library, headers, npusim.pc, manual page, documents, co
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
-		$(addprefix $(DESTDIR)$(PREFIX)/lib/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(LIBDIR)/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(LIBDIR)/npusim $(DESTDIR)$(PYTHON) $(DESTDIR)$(DOC)
+
+DEB = $(BUILD)/deb
+.PHONY: deb
+deb: ## Debian packages and their source package, in build/deb (Debian; no tests: they are make check's)
+	@$(DEPS_SH) deb
+	$(Q)sh validate/tools/deb.sh $(DEB) $(VERSION)
 
 ##> Housekeeping
 clean: ## remove build/

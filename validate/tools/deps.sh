@@ -9,6 +9,7 @@
 #                           fish; of results: sqlite3
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
 #   deps.sh python          the same for what tests of results/python use: never fails
+#   deps.sh deb             the same for what makes Debian packages; fails without
 #   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
 #   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
@@ -224,6 +225,16 @@ python() {
 	say "tests of results/python run as far as there is Python; on Debian: sudo apt-get install $*"
 }
 
+deb() {
+	have dpkg-buildpackage && have dh && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y debhelper dpkg-dev"
+		apt debhelper dpkg-dev && return 0
+	fi
+	say "Debian packages are made with debhelper and dpkg-dev, which are not here: sudo apt-get install debhelper dpkg-dev"
+	return 1
+}
+
 have_npm() { have node && have npm; }
 
 page() {
@@ -275,7 +286,8 @@ browser) browser ;;
 docs) docs ;;
 cluster) cluster ;;
 python) python ;;
+deb) deb ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | python | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | python | deb | fuzz | list"; exit 2 ;;
 esac
