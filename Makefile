@@ -55,6 +55,7 @@ STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
 REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust explain
 API = api api_machine api_work api_eval api_limits
+LIVE_OF = live_pack
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
@@ -64,7 +65,7 @@ CLI = cmd \
       serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
-      compare_points explain export man completion topics \
+      compare_points explain page export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside probe_kernel probe_kernel_beside \
@@ -89,7 +90,8 @@ FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve st
 
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)
-ELSEWHERE = traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
+LIVE = sim/live/live.c sim/live/live_yaml.c
+ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
 
 # A folder a line, from the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
@@ -98,7 +100,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
           $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
-          $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c)
+          $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c) $(LIVE_OF:%=sim/live/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests
@@ -255,10 +257,41 @@ report-page: ## fetch the charts of npusim report by npm once more, after it fai
 $(REPORT)/.npm: FORCE
 	@$(call write_if_changed,"$$(command -v node) $$(command -v npm)")
 
-$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html $B/.flags
+$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html results/report/live.html $B/.flags
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' -DLIVE_PAGE='"results/report/live.html"' $(CFLAGS) -c -o $@ $<
+
+# --- the library as WebAssembly, for npusim page: no files, no threads, one machine after the other ---------------
+CLANG = clang
+WASM = $(BUILD)/wasm
+# What is not called there is not there: reading profiles, databases, workers.
+WASM_LEFT_OUT = sim/base/pool.c sim/base/inputs.c sim/base/db.c sim/base/newfile.c sim/base/temp.c traces/db/% traces/read/% results/db/% results/plot/% \
+                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% \
+                sim/ui/opt% sim/ui/inner.c sim/ui/screen.c sim/ui/progress.c sim/ui/outfile.c
+WASM_OBJ = $(patsubst %.c,$(WASM)/%.o,$(filter-out $(WASM_LEFT_OUT),$(LIB_SRC)) $(LIVE))
+# Headers of libraries from the host, behind those of the target.
+WASM_CFLAGS = --target=wasm32-wasi -std=c11 -Wall -Wextra -O2 -DNDEBUG -ffp-contract=off -fvisibility=hidden -ffunction-sections -fdata-sections -I. \
+              -D_POSIX_C_SOURCE=200809L -DNPUSIM_ROOT='""' -DNPUSIM_SHARE='""' -DNPUSIM_LIB='""' \
+              -idirafter /usr/include $(addprefix -idirafter ,$(wildcard /usr/include/*-linux-gnu))
+
+.PHONY: live
+live: ## the library as WebAssembly beside the program, for npusim page (clang, wasm-ld, wasi-libc)
+	@$(DEPS_SH) live
+	$(Q)$(SUBMAKE) PROFILE=$(PROFILE) all $B/npusim-live.wasm
+
+$B/npusim-live.wasm: $(WASM_OBJ)
+	$(say) LD $@
+	$(Q)$(CLANG) --target=wasm32-wasi -mexec-model=reactor -Wl,--allow-undefined,--gc-sections,--strip-all,-z,stack-size=1048576 -o $@ $^
+
+$(WASM)/%.o: %.c
+	$(say) WASM $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(WASM_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+$(WASM)/sim/base/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"wasm"' \
+                                    -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
+$(WASM)/sim/base/version.o: $B/.commit $B/.gpu_model
+-include $(wildcard $(WASM_OBJ:.o=.d))
 
 # --- stamps: files that change only when their text does ----------------------------------------------------------
 quoted = '$(subst ','\'',$(1))'
@@ -392,6 +425,9 @@ PAGE_TEST = env NPUSIM='$(CURDIR)/$B/npusim' REPORT='$(REPORT)' BUILD='$(BUILD)'
 .PHONY: check-report report-shots
 check-report: all ## the page of npusim report in a real browser: charts, brush, themes, names of strangers (a part of check)
 	$(Q)$(PAGE_TEST) check
+.PHONY: check-live
+check-live: live ## the page of npusim page in a real browser, 200 moves held against the program
+	$(Q)NPUSIM='$(CURDIR)/$B/npusim' REPORT='$(REPORT)' sh $T/page/live.sh
 report-shots: all ## pictures of its charts anew, into results/examples
 	$(Q)$(PAGE_TEST) shots
 
@@ -536,6 +572,7 @@ install: all ## program, library, headers, npusim.pc, Python, manual page, docum
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
+	$(Q)$(if $(wildcard $B/npusim-live.wasm),$(INSTALL) -D -m 644 $B/npusim-live.wasm $(DESTDIR)$(LIBDIR)/npusim/npusim-live.wasm)
 	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(LIBDIR)/npusim/libnpusim-capture.so)
 	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc
 	$(Q)$(INSTALL) -D -m 644 sim/npusim.h $(DESTDIR)$(PREFIX)/include/npusim.h

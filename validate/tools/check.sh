@@ -57,7 +57,7 @@ installed() {
 	for f in README.md results/schema.md; do cmp "$f" "$there/share/doc/npusim/$f" || return 1; done # man names the second
 	if command -v bash >/dev/null 2>&1; then
 		# As bash-completion does it: the file named like the command is sourced.
-		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim pa); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
+		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim par); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
 			- "$there/share/bash-completion/completions/npusim")" = pareto ] || { echo "the installed completion does not complete"; return 1; }
 	fi
 	command -v pkg-config >/dev/null 2>&1 || { echo "not run: no pkg-config to link with"; return 0; }

@@ -10,6 +10,7 @@
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
 #   deps.sh python          the same for what tests of results/python use: never fails
 #   deps.sh deb             the same for what makes Debian packages; fails without
+#   deps.sh live            the same for what `make live` compiles to WebAssembly with; fails without
 #   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
 #   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
@@ -235,6 +236,26 @@ deb() {
 	return 1
 }
 
+live_works() {
+	dir=$(mktemp -d)
+	printf '#include <stdlib.h>\nvoid *f(void);\nvoid *f(void) { return malloc(9); }\n' >"$dir/probe.c"
+	if "${CLANG:-clang}" --target=wasm32-wasi -mexec-model=reactor -o "$dir/probe" "$dir/probe.c" >/dev/null 2>&1; then rc=0; else rc=1; fi
+	rm -rf "$dir"
+	return $rc
+}
+
+live() {
+	live_works && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		set -- clang lld wasi-libc "libclang-rt-$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)-dev-wasm32"
+		say "installing (root on Debian): apt-get install -y $*"
+		apt "$@" && live_works && return 0
+	fi
+	say "the library as WebAssembly is made with clang, wasm-ld, wasi-libc and clang's builtins for wasm32, which are not here;"
+	say "on Debian: sudo apt-get install clang lld wasi-libc libclang-rt-14-dev-wasm32 (of your clang's version)"
+	return 1
+}
+
 have_npm() { have node && have npm; }
 
 page() {
@@ -287,7 +308,8 @@ docs) docs ;;
 cluster) cluster ;;
 python) python ;;
 deb) deb ;;
+live) live ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | python | deb | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | python | deb | live | fuzz | list"; exit 2 ;;
 esac
