@@ -70,7 +70,7 @@ async function moves(p) {
 				}, draw(1000));
 			sets[key] = value;
 		}
-		const state = JSON.parse(decodeURIComponent((await p.page.evaluate(() => location.hash)).slice(1))),
+		const state = await p.page.evaluate(() => window.npusim.state()),
 			want = run(machine, state.sets),
 			got = await p.page.evaluate(() => window.npusim.ask({}, true)),
 			few = await p.page.evaluate(() => window.npusim.ask({}, false));
@@ -95,6 +95,12 @@ async function controls(browser, p, file) {
 		last = await p.page.evaluate(() => location.hash);
 	await p.page.click('#reset');
 	const start = await head();
+	await p.page.focus('.slider input');
+	await p.page.keyboard.press('ArrowRight');
+	await p.page.waitForFunction((was) => document.getElementById('head').textContent !== was || document.querySelector('.slider.changed'), start);
+	await p.page.waitForFunction(() => location.hash.includes('sets') && Object.keys(JSON.parse(decodeURIComponent(location.hash.slice(1))).sets).length === 1);
+	await p.page.click('#undo');
+	check('undo of a slider', (await head()) === start && !(await p.page.$('.slider.changed')));
 	await p.page.fill('#any', 'dram.channels=2');
 	await p.page.press('#any', 'Enter');
 	const now = await head();
