@@ -7,6 +7,7 @@
 PROFILE = release
 BUILD   = build
 PREFIX  = /usr/local
+LIBDIR  = $(PREFIX)/lib
 DESTDIR =
 FUZZ_SECONDS = 60
 
@@ -49,28 +50,28 @@ MAP = fuse map map_attention map_math map_reuse map_reuse_preloaded map_like map
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline diag engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make sched cost steps latency serve serve_memory serve_kept
+SERVE = arrive arrive_make sched cost steps latency serve serve_kept serve_memory
 STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels \
-            ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text answer_page page
+REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
 API = api api_machine api_work api_eval api_limits
+LIVE_OF = live_pack
 UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
-ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy rates_map rates_run \
-              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled
+ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
+              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled rates_map rates_run
 CLI = cmd \
       ops_table ops_rows \
       run run_stages \
       serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
       sweep sweep_inputs sweep_announce sweep_show merge pareto \
-      study study_commands study_files \
-      export man completion completion_kinds topics \
+      \
+      explain export man completion completion_kinds topics \
       report \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_kernel probe_kernel_table probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
       trace trace_import trace_notes trace_record trace_top trace_by trace_ops \
-      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
+      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review page study study_commands study_files
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
@@ -88,7 +89,8 @@ FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve st
 
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)
-ELSEWHERE = traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
+LIVE = sim/live/live.c sim/live/live_yaml.c
+ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
 
 # A folder a line, from the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
@@ -97,7 +99,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
           $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
-          $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c)
+          $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c) $(LIVE_OF:%=sim/live/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests
@@ -143,7 +145,7 @@ OUR_CPPFLAGS = -I. -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS) $(CPPFLAGS)
 OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(OPT_library) $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
 OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
 ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
-        -DNPUSIM_LIB='"$(PREFIX)/lib/npusim"'
+        -DNPUSIM_LIB='"$(LIBDIR)/npusim"'
 VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/base/version.h)
 # The shared library's file, and the names of sim/npusim.h.
 SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
@@ -254,10 +256,41 @@ report-page: ## fetch the charts of npusim report by npm once more, after it fai
 $(REPORT)/.npm: FORCE
 	@$(call write_if_changed,"$$(command -v node) $$(command -v npm)")
 
-$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html $B/.flags
+$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html results/report/live.html $B/.flags
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' -DLIVE_PAGE='"results/report/live.html"' $(CFLAGS) -c -o $@ $<
+
+# --- the library as WebAssembly, for npusim page: no files, no threads, one machine after the other ---------------
+CLANG = clang
+WASM = $(BUILD)/wasm
+# What is not called there is not there: reading profiles, databases, workers.
+WASM_LEFT_OUT = sim/base/pool.c sim/base/inputs.c sim/base/db.c sim/base/newfile.c sim/base/temp.c traces/db/% traces/read/% results/db/% results/plot/% \
+                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% \
+                sim/ui/opt% sim/ui/inner.c sim/ui/screen.c sim/ui/progress.c sim/ui/outfile.c
+WASM_OBJ = $(patsubst %.c,$(WASM)/%.o,$(filter-out $(WASM_LEFT_OUT),$(LIB_SRC)) $(LIVE))
+# Headers of libraries from the host, behind those of the target.
+WASM_CFLAGS = --target=wasm32-wasi -std=c11 -Wall -Wextra -O2 -DNDEBUG -ffp-contract=off -fvisibility=hidden -ffunction-sections -fdata-sections -I. \
+              -D_POSIX_C_SOURCE=200809L -DNPUSIM_ROOT='""' -DNPUSIM_SHARE='""' -DNPUSIM_LIB='""' \
+              -idirafter /usr/include $(addprefix -idirafter ,$(wildcard /usr/include/*-linux-gnu))
+
+.PHONY: live
+live: ## the library as WebAssembly beside the program, for npusim page (clang, wasm-ld, wasi-libc)
+	@$(DEPS_SH) live
+	$(Q)$(SUBMAKE) PROFILE=$(PROFILE) all $B/npusim-live.wasm
+
+$B/npusim-live.wasm: $(WASM_OBJ)
+	$(say) LD $@
+	$(Q)$(CLANG) --target=wasm32-wasi -mexec-model=reactor -Wl,--allow-undefined,--gc-sections,--strip-all,-z,stack-size=1048576 -o $@ $^
+
+$(WASM)/%.o: %.c
+	$(say) WASM $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(WASM_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+$(WASM)/sim/base/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"wasm"' \
+                                    -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
+$(WASM)/sim/base/version.o: $B/.commit $B/.gpu_model
+-include $(wildcard $(WASM_OBJ:.o=.d))
 
 # --- stamps: files that change only when their text does ----------------------------------------------------------
 quoted = '$(subst ','\'',$(1))'
@@ -364,9 +397,10 @@ test: deps-check ## for the loop of a day: the suites and golden texts of the re
 	$(Q)$(SUBMAKE) PROFILE=release all test-program
 	$(Q)$(CHECK) test
 
-check: deps-check ## all suites in release, units in asan, with -Werror, golden, kills, fuzz smoke, layers, calls, links, format, sources, headers, install
+check: deps-check ## all suites in release, units in asan, with -Werror, golden, kills, Python, fuzz smoke, layers, calls, links, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
+	@$(DEPS_SH) python
 	@$(DEPS_SH) browser || :
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program $(BUILD)/check/release/dies.so
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
@@ -390,6 +424,9 @@ PAGE_TEST = env NPUSIM='$(CURDIR)/$B/npusim' REPORT='$(REPORT)' BUILD='$(BUILD)'
 .PHONY: check-report report-shots
 check-report: all ## the page of npusim report in a real browser: charts, brush, themes, names of strangers (a part of check)
 	$(Q)$(PAGE_TEST) check
+.PHONY: check-live
+check-live: live ## the page of npusim page in a real browser, 200 moves held against the program
+	$(Q)NPUSIM='$(CURDIR)/$B/npusim' REPORT='$(REPORT)' sh $T/page/live.sh
 report-shots: all ## pictures of its charts anew, into results/examples
 	$(Q)$(PAGE_TEST) shots
 
@@ -403,6 +440,10 @@ studies: all ## the questions of configs/studies answered: pages in results/stud
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
 	@sed -n '3p' validate/CLAIMS.md
+
+.PHONY: check-python
+check-python: all ## results/python beside the program: 200 random machines to the byte, faults, searches, the notebook (a part of check)
+	@sh validate/tools/python.sh $B
 
 .PHONY: kills
 KILLS = 100 1
@@ -507,30 +548,35 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 	$(say) LD $@
 	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(findstring /lib_,$@),-lcublas -lcublasLt)
 
-##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
-PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' 'datadir=$${prefix}/share/npusim' '' \
+##> Installing (PREFIX=/usr/local; LIBDIR, DESTDIR for packagers)
+PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' 'datadir=$${prefix}/share/npusim' '' \
 	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
 	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
 SHARED = configs traces/capture/torch_ops.py traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
+# As Debian has it: one place for all versions of Python.
+PYTHON = $(PREFIX)/lib/python3/dist-packages/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
 FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
 
-install: all ## program, library, headers, npusim.pc, manual page, documents, completions, configurations, the demo's trace
-	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
+install: all ## program, library, headers, npusim.pc, Python, manual page, documents, completions, configurations, the demo's trace
+	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
-	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
-	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(PREFIX)/lib/$(SO) && \
-		ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so)
+	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(LIBDIR)/libnpusim.a
+	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(LIBDIR)/$(SO) && \
+		ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so)
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
-	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(PREFIX)/lib/npusim/libnpusim-capture.so)
-	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
+	$(Q)$(if $(wildcard $B/npusim-live.wasm),$(INSTALL) -D -m 644 $B/npusim-live.wasm $(DESTDIR)$(LIBDIR)/npusim/npusim-live.wasm)
+	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(LIBDIR)/npusim/libnpusim-capture.so)
+	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc
 	$(Q)$(INSTALL) -D -m 644 sim/npusim.h $(DESTDIR)$(PREFIX)/include/npusim.h
+	$(Q)set -e; for f in $(wildcard results/python/npusim/*.py results/python/npusim/py.typed); do \
+		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PYTHON)/$${f##*/}; done
 	$(Q)set -e; for f in $(EXAMPLES); do $(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done
@@ -538,11 +584,17 @@ install: all ## program, library, headers, npusim.pc, manual page, documents, co
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
-		$(addprefix $(DESTDIR)$(PREFIX)/lib/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(LIBDIR)/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(LIBDIR)/npusim $(DESTDIR)$(PYTHON) $(DESTDIR)$(DOC)
+
+DEB = $(BUILD)/deb
+.PHONY: deb
+deb: ## Debian packages and their source package, in build/deb (Debian; no tests: they are make check's)
+	@$(DEPS_SH) deb
+	$(Q)sh validate/tools/deb.sh $(DEB) $(VERSION)
 
 ##> Housekeeping
 clean: ## remove build/

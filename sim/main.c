@@ -76,6 +76,8 @@ static const struct cmd cmd_table[] = {
 	{ "best", cmd_best, NULL, "the best designs of a sweep" },
 	{ "sensitivity", cmd_sensitivity, NULL, "which axes of a sweep matter, alone and two together" },
 	{ "report", cmd_report, NULL, "a page with charts of stored runs and sweeps, for any browser" },
+	{ "page", cmd_page, NULL, "a page that simulates: sliders over a machine, for any browser" },
+	{ "explain", cmd_explain, NULL, "a stored run in ten sentences, each with its figure and its source" },
 	{ "export", cmd_export, NULL, "stored results as CSV, for other tools" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "workload", NULL, cmd_workload_table, "models without a trace: what they are, and their ops" },

@@ -97,6 +97,20 @@ NPUSIM_API npusim_machine *npusim_machine_with(npusim_machine *m, const char *co
                                                struct npusim_error *e);
 NPUSIM_API void npusim_machine_free(npusim_machine *m);
 
+/* A parameter, as `npusim config explain` has it; of one that follows from others the value that it comes to. */
+struct npusim_parameter {
+	size_t size;
+	const char *key, *value; /* "l2.size", "192 MiB" */
+	const char *range, *help;
+	const char *source; /* where the value is from */
+	int given;          /* by the configuration or an assignment, and no default */
+};
+typedef void npusim_parameter_fn(void *arg, const struct npusim_parameter *x);
+/* Calls `each` for the one of that key, NULL: for all; texts stay until it returns. -1: there is none of that key, and the nearest is
+ * named. */
+NPUSIM_API int npusim_parameters(npusim_machine *m, const char *key, npusim_parameter_fn *each, void *arg,
+                                 struct npusim_error *e);
+
 /* --- workloads --------------------------------------------------------------------------------------------------------- */
 
 /* One of "model=NAME", "trace=FILE", "program-in=FILE", and what is asked of it: "batch=4", "context=2048", "phase=prefill",

@@ -1,16 +1,20 @@
-/* embed.S - the report's page as the program carries it: the text that bundle.sh made, ending in a zero. */
+/* embed.S - the pages as the program carries them, ending in a zero: the report's, which bundle.sh made, and that of npusim page. */
 #ifdef __APPLE__
 	.const
-	.globl _report_page, _report_page_end
+	.globl _report_page, _report_page_end, _live_page
+#define live_page _live_page
 #define report_page _report_page
 #define report_page_end _report_page_end
 #else
 	.section .rodata
-	.globl report_page, report_page_end
+	.globl report_page, report_page_end, live_page
 #endif
 report_page:
 	.incbin REPORT_PAGE
 report_page_end:
+	.byte 0
+live_page:
+	.incbin LIVE_PAGE
 	.byte 0
 #ifdef __ELF__
 	.section .note.GNU-stack,"",%progbits

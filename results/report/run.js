@@ -584,6 +584,14 @@ function verdictBox(r) {
 	return box;
 }
 
+/* The same in sentences; below each what it is of and where its constant is from. */
+function explainedCard(r) {
+	if (!r.explained.length) return null;
+	const list = el('ol', 'explained');
+	r.explained.forEach((x) => list.append(el('li', '', x.text, el('small', '', `${x.where}; ${x.source}`))));
+	return card('In sentences', null, list);
+}
+
 /* The machine in a few rows. */
 function machineCard(r) {
 	if (!r.machine.length) return null;
@@ -594,6 +602,7 @@ function showRun(r, id) {
 	const ops = opsOf(r);
 	return [
 		verdictBox(r),
+		explainedCard(r),
 		runTiles(r),
 		warningsCard(r),
 		trust(r.trust),

@@ -89,7 +89,8 @@ struct align_fit {
 /* "8 sequences, 512 keys by their grids"; what did not fit, the longest first, `between` two of them. */
 void align_number_text(const struct align_report *r, struct str *s);
 void align_misses_text(const struct align_report *r, uint32_t most, const char *between, struct str *s);
-int align_propose(const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS], uint32_t *n,
-                  struct err *e);
+/* Of the models of `from`. */
+int align_propose(const struct source *from, const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS],
+                  uint32_t *n, struct err *e);
 
 #endif

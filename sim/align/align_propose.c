@@ -25,11 +25,12 @@ static void align_propose_keep(struct align_fit *fits, uint32_t *n, const struct
 	fits[at] = *f;
 }
 
-static void try_model(const struct trace *t, const char *name, struct rules *r, struct align_fit *fits, uint32_t *n)
+static void try_model(const struct source *from, const struct trace *t, const char *name, struct rules *r,
+                      struct align_fit *fits, uint32_t *n)
 {
 	struct err none = ERR_INIT;
 	struct arena *a = arena_new(TRY_MEMORY);
-	struct model *m = a ? model_load(name, &none) : NULL;
+	struct model *m = a ? model_load_from(from, name, &none) : NULL;
 	struct trace mine = *t;
 	struct align_report rep;
 	const struct align_how how = { .context = SOME_CONTEXT };
@@ -51,16 +52,17 @@ static void try_model(const struct trace *t, const char *name, struct rules *r, 
 	arena_free(a);
 }
 
-int align_propose(const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS], uint32_t *n, struct err *e)
+int align_propose(const struct source *from, const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS],
+                  uint32_t *n, struct err *e)
 {
 	char **names;
 	size_t models;
 
 	*n = 0;
-	if (model_list(&names, &models, e) < 0)
+	if (model_list_from(from, &names, &models, e) < 0)
 		return -1;
 	for (size_t i = 0; i < models; i++)
-		try_model(t, names[i], r, fits, n);
+		try_model(from, t, names[i], r, fits, n);
 	model_list_free(names, models);
 	return 0;
 }

@@ -103,6 +103,60 @@ npusim_machine *npusim_machine_with(npusim_machine *from, const char *const *set
 	return done(m, &err, was, e);
 }
 
+/* --- parameters -------------------------------------------------------------------------------------------- */
+
+static int tell_row(const struct cfg *c, size_t i, npusim_parameter_fn *each, void *arg, struct err *e)
+{
+	const struct cfg_row row = cfg_at(c, i);
+	struct str value = STR_INIT, range = STR_INIT;
+	const struct npusim_parameter x = { .size = sizeof x,
+		                            .key = row.key,
+		                            .value = (cfg_value(c, i, &value), str_c(&value)),
+		                            .range = (cfg_range(c, i, &range), str_c(&range)),
+		                            .help = row.field->help,
+		                            .source = row.source,
+		                            .given = row.given };
+	const int rc = value.failed || range.failed ? err_nomem(e, "for a parameter") : 0;
+
+	if (rc == 0)
+		each(arg, &x);
+	str_free(&value);
+	str_free(&range);
+	return rc;
+}
+
+static int tell_rows(npusim_machine *m, const char *key, npusim_parameter_fn *each, void *arg, struct err *e)
+{
+	struct machine_conf *c = machine_base_conf(m->machines, NULL, 0, e);
+	int rc = c ? machine_conf_explain(c, e) : -1;
+	size_t i = 0;
+
+	if (rc == 0 && key) {
+		if ((rc = cfg_find(c->raw, key, &i, e)) == 0)
+			rc = tell_row(c->raw, i, each, arg, e);
+	} else {
+		for (; rc == 0 && i < cfg_count(c->raw); i++)
+			rc = tell_row(c->raw, i, each, arg, e);
+	}
+	machine_conf_free(c);
+	return rc;
+}
+
+int npusim_parameters(npusim_machine *m, const char *key, npusim_parameter_fn *each, void *arg, struct npusim_error *e)
+{
+	const locale_t was = api_enter(m ? m->n : NULL);
+	struct err err = ERR_INIT;
+	int rc;
+
+	api_clear(e);
+	if (!m || !each)
+		rc = err_set(&err, ERR_USAGE, "npusim_parameters: the %s is NULL", m ? "function" : "machine");
+	else
+		rc = tell_rows(m, key, each, arg, &err);
+	api_leave(was);
+	return rc == 0 ? 0 : api_fail(&err, e);
+}
+
 void api_machine_hold(struct npusim_machine *m)
 {
 	m->holders++;

@@ -3,13 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
 /* Where there is no such mapping, all tables are small. */
 #ifdef __wasm__
-#define SMALL UINT64_MAX
+#define SMALL SIZE_MAX
 #else
-#define SMALL (UINT64_C(16) << 20)
+#include <sys/mman.h>
+#define SMALL ((size_t)16 << 20)
 #endif
 
 /* 0: more than the host can address. */
@@ -20,6 +19,20 @@ static size_t pages_size_of(uint64_t n, size_t bytes)
 	return ((size_t)n * bytes + PAGES_ALIGN - 1) / PAGES_ALIGN * PAGES_ALIGN;
 }
 
+#ifdef __wasm__
+static void *map(void *at, size_t size)
+{
+	(void)at;
+	(void)size;
+	return NULL;
+}
+
+static void munmap(void *p, size_t size)
+{
+	(void)p;
+	(void)size;
+}
+#else
 static void *map(void *at, size_t size)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
@@ -32,6 +45,7 @@ static void *map(void *at, size_t size)
 #endif
 	return p;
 }
+#endif
 
 void *pages_new(uint64_t n, size_t bytes)
 {

@@ -43,7 +43,7 @@ static int check_opaque(const struct workload *w, bool allowed, struct err *e)
 
 	if (allowed || workload_opaque(&w->stream, OPAQUE_MAX_PCT, &found) == 0)
 		return 0;
-	workload_lay_hint(w, &hint);
+	workload_lay_hint(&path_source, w, &hint);
 	err_set(e, found.kind, "%s%s", found.msg, str_c(&hint));
 	str_free(&hint);
 	return -1;

@@ -3,6 +3,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
+#include "sim/report/explain.h"
 #include "sim/report/figure_out.h"
 #include "sim/report/page_int.h"
 #include "sim/report/run_verdict.h"
@@ -301,6 +302,25 @@ static void put_verdict(struct out_json *j, const struct res_stored *r)
 	out_json_u64(j, "steps", v.steps);
 }
 
+static int put_explained(struct out_json *j, const struct res_stored *r, struct err *e)
+{
+	struct explain_line lines[EXPLAIN_LINES];
+	struct arena *a = arena_new(0);
+	const int n = a ? explain_run(r, a, lines, e) : err_nomem(e, "for the report");
+
+	out_json_open(j, "explained", '[');
+	for (int i = 0; i < n; i++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "text", lines[i].text);
+		out_json_text(j, "where", lines[i].where);
+		out_json_text(j, "source", lines[i].source);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+	arena_free(a);
+	return n < 0 ? -1 : 0;
+}
+
 int page_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,
              struct err *e)
 {
@@ -308,12 +328,14 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	struct baseline *b;
 	struct str trust = STR_INIT;
 	bool failed;
+	int rc;
 
 	out_json_open(j, NULL, '{');
 	report_run_put_head(j, from, r);
 	out_json_text(j, "called", called);
 	out_json_text(j, "within", within);
 	put_verdict(j, r);
+	rc = put_explained(j, r, e);
 	put_totals(j, r);
 	made.launches = page_machine(j, &r->run);
 	out_json_bool(j, "gpu", made.launches);
@@ -332,5 +354,5 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	put_limits(j, &r->run);
 	report_run_put_ops(j, r);
 	out_json_close(j, '}');
-	return failed ? err_nomem(e, "for the report") : 0;
+	return rc < 0 ? -1 : failed ? err_nomem(e, "for the report") : 0;
 }

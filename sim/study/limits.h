@@ -78,6 +78,8 @@ int limits_run_on(const struct limits_question *q, struct machine_base *machines
 /* The same of the question's configuration. */
 int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e);
 const char *limits_move_name(enum limits_move m); /* "more" */
+/* The first parameter of the machine of which more relieves what is waited for there, and nothing else. */
+bool limits_own_key(const struct machine_conf *c, enum res r, char key[64]);
 /* Whether its figures are with events, and whether they are within error. */
 bool limits_by_events(const struct limits_result *r, const struct limits_row *row);
 bool limits_within(const struct limits_result *r, const struct limits_row *row);

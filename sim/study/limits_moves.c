@@ -300,6 +300,30 @@ static int add_units(struct maker *m)
 	return 0;
 }
 
+static bool own_key(const struct maker *m, const struct amount *v, size_t n, enum res r, char key[64])
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].serves == 1u << r && !idle(m, v[i].key)) {
+			snprintf(key, 64, "%s", v[i].key);
+			return true;
+		}
+	return false;
+}
+
+bool limits_own_key(const struct machine_conf *c, enum res r, char key[64])
+{
+	const struct maker m = { .c = c };
+
+	if (own_key(&m, before_units, sizeof before_units / sizeof *before_units, r, key))
+		return true;
+	for (int u = 0; u < UNIT_COUNT; u++)
+		if (unit_table[u]->res == r && unit_table[u]->knobs[0]) {
+			snprintf(key, 64, "%s.%s", unit_table[u]->name, unit_table[u]->knobs[0]);
+			return true;
+		}
+	return own_key(&m, after_units, sizeof after_units / sizeof *after_units, r, key);
+}
+
 /* --- switches ---------------------------------------------------------------------------------------------------------- */
 
 static bool listed(const char *values, const char *name)

@@ -174,6 +174,6 @@ uint64_t workload_tokens(const struct workload *w);
 /* ERR_BOUND where no rule knows any kernel, or kernels that take more than `most_pct` of the measured time. */
 int workload_opaque(const struct op_stream *s, unsigned most_pct, struct err *e);
 /* What to do with a trace whose products have no operators, to an error's end; nothing where they have. */
-void workload_lay_hint(const struct workload *w, struct str *s);
+void workload_lay_hint(const struct source *from, const struct workload *w, struct str *s);
 
 #endif

@@ -18,8 +18,8 @@ static void fits_text(const struct align_fit *fits, uint32_t n, struct str *s)
 		str_addf(s, "%s%s (%.1f %%)", i ? ", " : "", fits[i].model, (double)fits[i].share / 10);
 }
 
-static int workload_lay_refuse(const struct align_report *r, const struct trace *t, struct rules *rules,
-                               const char *model, struct err *e)
+static int workload_lay_refuse(const struct source *from, const struct align_report *r, const struct trace *t,
+                               struct rules *rules, const char *model, struct err *e)
 {
 	struct str s = STR_INIT;
 	struct align_fit fits[ALIGN_FITS];
@@ -40,7 +40,7 @@ static int workload_lay_refuse(const struct align_report *r, const struct trace 
 		str_add(&s, "; what did not fit: ");
 		align_misses_text(r, 2, ", ", &s);
 	}
-	if (align_propose(t, rules, fits, &n, &none) == 0 && n) {
+	if (align_propose(from, t, rules, fits, &n, &none) == 0 && n) {
 		str_add(&s, "; what fits: ");
 		fits_text(fits, n, &s);
 	}
@@ -50,7 +50,8 @@ static int workload_lay_refuse(const struct align_report *r, const struct trace 
 }
 
 /* The operators go to a copy of the launches, so that other models can be tried if this one does not fit. */
-static int lay(struct workload *w, const struct model *m, const struct align_how *how, struct err *e)
+static int lay(const struct source *from, struct workload *w, const struct model *m, const struct align_how *how,
+               struct err *e)
 {
 	struct workload_laid *x = &w->laid;
 	struct trace *t = &w->in.trace, mine = *t;
@@ -63,7 +64,7 @@ static int lay(struct workload *w, const struct model *m, const struct align_how
 	if (align_trace(&mine, m, how, w->in.rules, a, &x->report, e) < 0)
 		return -1;
 	if (!align_enough(&x->report))
-		return workload_lay_refuse(&x->report, t, w->in.rules, m->name, e);
+		return workload_lay_refuse(from, &x->report, t, w->in.rules, m->name, e);
 	if (!(x->report.model = arena_strdup(a, m->name)))
 		return err_nomem(e, "for an alignment");
 	x->done = true;
@@ -79,7 +80,7 @@ static int lay_by_time(struct workload *w, const struct model *m, struct align_h
 	uint64_t low, high;
 	struct err first = ERR_INIT;
 
-	if (lay(w, m, how, &first) == 0)
+	if (lay(by->source, w, m, how, &first) == 0)
 		return 0;
 	if (!r->keys_open || !by->by_time ||
 	    !(how->context = by->by_time(by->source, &w->in.trace, m, how, w->in.rules, &low, &high))) {
@@ -87,7 +88,7 @@ static int lay_by_time(struct workload *w, const struct model *m, struct align_h
 		return -1;
 	}
 	how->timed = true;
-	if (lay(w, m, how, e) < 0)
+	if (lay(by->source, w, m, how, e) < 0)
 		return -1;
 	if (r->keys_known == ALIGN_BY_TIME) {
 		r->keys_low = low;
@@ -144,7 +145,7 @@ static bool has_products(const struct trace *t, struct rules *rules)
 }
 
 /* What to do with a trace whose products have no operators; nothing where they have. */
-void workload_lay_hint(const struct workload *w, struct str *s)
+void workload_lay_hint(const struct source *from, const struct workload *w, struct str *s)
 {
 	const struct trace *t = &w->in.trace;
 	struct rules *rules = w->in.rules;
@@ -154,7 +155,7 @@ void workload_lay_hint(const struct workload *w, struct str *s)
 
 	if (w->source != WORKLOAD_TRACE || align_wanted(t) < LAY_WANTED || !has_products(t, rules))
 		return;
-	if (align_propose(t, rules, fits, &n, &none) < 0 || !n) {
+	if (align_propose(from, t, rules, fits, &n, &none) < 0 || !n) {
 		str_add(s,
 		        "; its kernels have no operators: '-m MODEL' lays them over the model that ran, and none that"
 		        " comes with npusim fits");

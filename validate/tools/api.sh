@@ -63,6 +63,19 @@ $CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "
 	done | cmp - "$work/ask.out" && [ -s "$work/ask.out" ]
 say "README.md: its program prints what npusim run says" $?
 
+# And its program in Python, with the installed package, library and data.
+if command -v python3 >/dev/null 2>&1; then
+	awk '/^```python$/ { inside = 1; next } /^```/ { inside = 0 } inside' README.md >"$work/ask.py"
+	(cd / && env -u NPUSIM_LIBRARY -u LD_LIBRARY_PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$there/lib/python3/dist-packages" \
+		python3 "$work/ask.py") >"$work/py.out"
+	"$there/bin/npusim" run -c "$data/configs/npu/dsocr.yaml" -m llama-3.1-8b --batch 16 --set 'l2.size=256 MiB' --format json |
+		sed -n '/^  "verdict"/{n;s/^    "\(.*\)",*$/\1/p;}; s/^  "total_us": \(.*\),$/\1/p' >"$work/run.out"
+	[ "$(awk 'NR == 1 { v = $0 } NR == 2 { print $0, v }' "$work/run.out")" = "$(cat "$work/py.out")" ] && [ -s "$work/py.out" ]
+	say "README.md: its program in Python prints what npusim run says" $?
+else
+	echo "not run: there is no python3 for README.md's program"
+fi
+
 # As `npusim run` prints it: the value of a key at the left margin of the document.
 member() { sed -n "s/^  \"$1\": \([^,]*\),*\$/\1/p" "$work/run.json"; }
 (cd / && "$there/bin/npusim" run -c "$data/configs/npu/dsocr.yaml" -m llama-3.2-1b --format json) >"$work/run.json"

@@ -57,7 +57,7 @@ installed() {
 	for f in README.md results/schema.md; do cmp "$f" "$there/share/doc/npusim/$f" || return 1; done # man names the second
 	if command -v bash >/dev/null 2>&1; then
 		# As bash-completion does it: the file named like the command is sourced.
-		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim pa); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
+		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim par); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
 			- "$there/share/bash-completion/completions/npusim")" = pareto ] || { echo "the installed completion does not complete"; return 1; }
 	fi
 	command -v pkg-config >/dev/null 2>&1 || { echo "not run: no pkg-config to link with"; return 0; }
@@ -84,6 +84,7 @@ run_step() {
 	page:*) NPUSIM=$PWD/$BUILD/${1#page:}/npusim BUILD=$BUILD/check WERROR=1 sh validate/tests/page/run.sh check ;;
 	# At changes of files, not by the clock: the same 18 in every run.
 	kills:*) MOMENTS=changes sh validate/tools/kills.sh "$BUILD/${1#kills:}/npusim" "$BUILD/${1#kills:}/dies.so" 18 1 ;;
+	python:*) sh validate/tools/python.sh "$BUILD/${1#python:}" ;;
 	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
 	memcheck:*)
 		# One under valgrind costs some fifty times its normal time.
@@ -126,7 +127,7 @@ test)
 check)
 	LOGS=$BUILD/check/logs
 	# The long ones first, so that no core waits for them at the end.
-	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
+	steps="suites:check/asan suites:check/release golden:check/release page:check/release python:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
 	steps="$steps kills:check/release install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
 	steps="$steps gpu-model gpu-model-can-fail links links-can-fail"

@@ -8,6 +8,9 @@
 #   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh,
 #                           fish; of results: sqlite3
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
+#   deps.sh python          the same for what tests of results/python use: never fails
+#   deps.sh deb             the same for what makes Debian packages; fails without
+#   deps.sh live            the same for what `make live` compiles to WebAssembly with; fails without
 #   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
 #   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
@@ -212,6 +215,47 @@ cluster() {
 	say "the launchers of configs/cluster are tested where there is ${miss% }; on Debian: sudo apt-get install $*"
 }
 
+# Debian's own Python alone: packages are for that one.
+python() {
+	[ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import nlopt, numpy, pandas, pip, setuptools, wheel' 2>/dev/null && return 0
+	set -- python3 python3-nlopt python3-numpy python3-pandas python3-pip python3-setuptools python3-wheel
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y $*"
+		apt "$@" && return 0
+	fi
+	say "tests of results/python run as far as there is Python; on Debian: sudo apt-get install $*"
+}
+
+deb() {
+	have dpkg-buildpackage && have dh && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y debhelper dpkg-dev"
+		apt debhelper dpkg-dev && return 0
+	fi
+	say "Debian packages are made with debhelper and dpkg-dev, which are not here: sudo apt-get install debhelper dpkg-dev"
+	return 1
+}
+
+live_works() {
+	dir=$(mktemp -d)
+	printf '#include <stdlib.h>\nvoid *f(void);\nvoid *f(void) { return malloc(9); }\n' >"$dir/probe.c"
+	if "${CLANG:-clang}" --target=wasm32-wasi -mexec-model=reactor -o "$dir/probe" "$dir/probe.c" >/dev/null 2>&1; then rc=0; else rc=1; fi
+	rm -rf "$dir"
+	return $rc
+}
+
+live() {
+	live_works && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		set -- clang lld wasi-libc "libclang-rt-$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)-dev-wasm32"
+		say "installing (root on Debian): apt-get install -y $*"
+		apt "$@" && live_works && return 0
+	fi
+	say "the library as WebAssembly is made with clang, wasm-ld, wasi-libc and clang's builtins for wasm32, which are not here;"
+	say "on Debian: sudo apt-get install clang lld wasi-libc libclang-rt-14-dev-wasm32 (of your clang's version)"
+	return 1
+}
+
 have_npm() { have node && have npm; }
 
 page() {
@@ -262,7 +306,10 @@ page) page ;;
 browser) browser ;;
 docs) docs ;;
 cluster) cluster ;;
+python) python ;;
+deb) deb ;;
+live) live ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | python | deb | live | fuzz | list"; exit 2 ;;
 esac

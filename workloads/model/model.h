@@ -106,6 +106,7 @@ void model_free(struct model *m);
 bool model_shipped(const char *name, char *path, unsigned size);
 /* Names of the shipped ones, sorted, into `out`; whoever called frees each and the array. */
 int model_list(char ***out, size_t *n, struct err *e);
+int model_list_from(const struct source *from, char ***out, size_t *n, struct err *e);
 void model_list_free(char **names, size_t n);
 
 /* The row of an architecture; NULL, and the nearest one's name in `near`, where there is none. */

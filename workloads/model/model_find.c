@@ -24,10 +24,9 @@ void model_list_free(char **names, size_t n)
 	free(names);
 }
 
-int model_list(char ***out, size_t *n, struct err *e)
+int model_list_from(const struct source *from, char ***out, size_t *n, struct err *e)
 {
 	struct arena *a = arena_new(0);
-	char folder[1024];
 	const char **names;
 	int rc = -1;
 
@@ -35,7 +34,7 @@ int model_list(char ***out, size_t *n, struct err *e)
 	*n = 0;
 	if (!a) {
 		err_nomem(e, "for the list of models");
-	} else if (path_data(FOLDER, folder, sizeof folder, e) == 0 && names_of(&path_source, a, &names, n, e) == 0) {
+	} else if (names_of(from, a, &names, n, e) == 0) {
 		*out = calloc(*n + 1, sizeof **out);
 		for (size_t i = 0; *out && i < *n && rc < 0; i++)
 			rc = ((*out)[i] = strdup(names[i])) ? -1 : 0;
@@ -47,6 +46,15 @@ int model_list(char ***out, size_t *n, struct err *e)
 	}
 	arena_free(a);
 	return rc;
+}
+
+int model_list(char ***out, size_t *n, struct err *e)
+{
+	char folder[1024];
+
+	*out = NULL;
+	*n = 0;
+	return path_data(FOLDER, folder, sizeof folder, e) < 0 ? -1 : model_list_from(&path_source, out, n, e);
 }
 
 /* A plain word: no folder, no suffix of a file. */

@@ -1,5 +1,6 @@
 /* t_align.c - kernels without operators laid over a model: held against the eager step that made the same kernels. */
 #include "sim/align/align.h"
+#include "sim/base/path.h"
 
 #include "sim/lower/lower.h"
 #include "traces/read/format.h"
@@ -245,7 +246,7 @@ TEST(the_model_that_ran_is_proposed)
 	uint32_t n;
 
 	laid_load(&x, HERE "llama1b_b16_c512_graph.json.gz", NULL, NULL);
-	CHECK_OK(align_propose(&x.b.t, x.r, fits, &n, &x.b.e), x.b.e);
+	CHECK_OK(align_propose(&path_source, &x.b.t, x.r, fits, &n, &x.b.e), x.b.e);
 	CHECK_U64(n, 1);
 	CHECK_STR(fits[0].model, "llama-3.2-1b");
 	CHECK_U64(fits[0].batch, 16);
@@ -253,7 +254,7 @@ TEST(the_model_that_ran_is_proposed)
 	laid_close(&x);
 	laid_load(&x, STEPS "qwen7b_b2_c768.json.gz", "decode_step_1", NULL);
 	forget_operators(&x.b.t);
-	CHECK_OK(align_propose(&x.b.t, x.r, fits, &n, &x.b.e), x.b.e);
+	CHECK_OK(align_propose(&path_source, &x.b.t, x.r, fits, &n, &x.b.e), x.b.e);
 	CHECK_U64(n, 2); /* of one architecture and equal widths */
 	CHECK_STR(fits[0].model, "qwen2-7b");
 	CHECK_STR(fits[1].model, "qwen2.5-7b");

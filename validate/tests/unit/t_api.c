@@ -537,6 +537,58 @@ TEST(limits_are_those_of_the_module)
 	npusim_close(n);
 }
 
+/* --- parameters -------------------------------------------------------------------------------------------- */
+
+struct rows {
+	const struct cfg *of;
+	size_t n, differ;
+	char value[64], source[256];
+};
+
+static void see_row(void *arg, const struct npusim_parameter *x)
+{
+	struct rows *r = arg;
+	struct str value = STR_INIT;
+	size_t i;
+
+	if (cfg_find(r->of, x->key, &i, NULL) == 0)
+		cfg_value(r->of, i, &value);
+	r->differ += strcmp(str_c(&value), x->value) != 0 || !x->help[0] || !x->range;
+	r->n++;
+	snprintf(r->value, sizeof r->value, "%s", x->value);
+	snprintf(r->source, sizeof r->source, "%s", x->source);
+	str_free(&value);
+}
+
+TEST(parameters_are_those_of_the_machine)
+{
+	static const char *const sets[] = { "l2.size=3 MiB" };
+	struct npusim_error e = NPUSIM_ERROR_INIT;
+	npusim *n = open_ok();
+	npusim_machine *m = named(n, "edge"), *other = npusim_machine_with(m, sets, 1, &e);
+	struct err err = ERR_INIT;
+	struct machine_conf *conf = machine_conf_load("edge", sets, 1, &err);
+	struct rows rows = { .of = conf->raw };
+
+	CHECK_OK(machine_conf_explain(conf, &err), err);
+	CHECK(npusim_parameters(other, NULL, see_row, &rows, &e) == 0);
+	CHECK_U64(rows.n, cfg_count(conf->raw));
+	CHECK_U64(rows.differ, 0);
+	CHECK(npusim_parameters(other, "l2.size", see_row, &rows, &e) == 0);
+	CHECK_STR(rows.value, "3 MiB");
+	CHECK_HAS(rows.source, "--set");
+	CHECK_U64(rows.n, cfg_count(conf->raw) + 1);
+	CHECK(npusim_parameters(m, "l2.size", see_row, &rows, &e) == 0 && strcmp(rows.value, "3 MiB") != 0);
+	CHECK(npusim_parameters(m, "l2.sise", see_row, &rows, &e) == -1 && e.code == NPUSIM_CONFIG);
+	CHECK_HAS(e.message, "did you mean 'l2.size'?");
+	CHECK(npusim_parameters(NULL, NULL, see_row, &rows, &e) == -1 &&
+	      npusim_parameters(m, NULL, NULL, NULL, &e) == -1);
+	machine_conf_free(conf);
+	npusim_machine_free(other);
+	npusim_machine_free(m);
+	npusim_close(n);
+}
+
 /* --- data in memory ---------------------------------------------------------------------------------------- */
 
 struct file {
@@ -634,4 +686,5 @@ SUITE(t_api, T(figures_are_those_of_the_modules), T(a_documents_tree_is_that_of_
       T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
       T(a_bad_workload_or_option_is_one_error), T(null_is_an_error_and_no_crash),
       T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(limits_are_those_of_the_module),
-      T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing), T(two_handles_are_used_by_two_threads));
+      T(parameters_are_those_of_the_machine), T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing),
+      T(two_handles_are_used_by_two_threads));

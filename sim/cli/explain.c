@@ -1,0 +1,126 @@
+/* explain.c - npusim explain: a stored run in ten sentences, each with its figure and where that is from. */
+#include "sim/report/explain.h"
+
+#include "sim/cli/cmd.h"
+
+#define MEMORY ((size_t)4 << 30) /* beyond that a database is damaged or hostile */
+#define WIDTH  100
+
+/* --- what is told ------------------------------------------------------------------------------------------ */
+
+static int64_t last_of(struct resdb *db, struct arena *a, struct err *e)
+{
+	struct res_stored *all;
+	size_t n;
+
+	if (res_list(db, a, &all, &n, e) < 0)
+		return -1;
+	if (!n)
+		return err_set(e, ERR_IO, "there is no run in it: 'npusim run -o' stores one");
+	return all[n - 1].run.id;
+}
+
+static int told(const char *path, uint64_t run, struct arena *a, struct explain_line lines[EXPLAIN_LINES],
+                struct err *e)
+{
+	struct resdb *db = res_open(path, DB_READ, e);
+	struct res_stored r;
+	int64_t id = run ? (int64_t)run : db ? last_of(db, a, e) : -1;
+	int rc = db && id > 0 ? res_get(db, id, a, &r, e) : -1;
+
+	if (rc == 0)
+		rc = explain_run(&r, a, lines, e);
+	if (rc == 0)
+		rc = err_set(e, ERR_IO, "run %lld of '%s' has no simulated time to explain", (long long)id, path);
+	res_free(db);
+	return rc;
+}
+
+/* --- how it is printed ------------------------------------------------------------------------------------- */
+
+/* A sentence, and below it what it stands on. */
+static void print_text(const struct explain_line *lines, int n, struct str *out)
+{
+	for (int i = 0; i < n; i++) {
+		struct str under = STR_INIT;
+
+		str_addf(out, "%2d  ", i + 1);
+		out_wrap(lines[i].text, 4, 4, WIDTH, out);
+		str_addf(&under, "%s %.6g%s%s, %s; %s", lines[i].figure, lines[i].value, *lines[i].unit ? " " : "",
+		         lines[i].unit, lines[i].where, lines[i].source);
+		str_add(out, "      ");
+		out_wrap(str_c(&under), 6, 6, WIDTH, out);
+		out->failed |= under.failed;
+		str_free(&under);
+	}
+}
+
+static void print_rows(const struct explain_line *lines, int n, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "about", OUT_TEXT, 0 }, { "text", OUT_TEXT, 0 },  { "figure", OUT_TEXT, 0 }, { "value", OUT_REAL, 6 },
+		{ "unit", OUT_TEXT, 0 },  { "where", OUT_TEXT, 0 }, { "source", OUT_TEXT, 0 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+
+	for (int i = 0; i < n; i++) {
+		out_text(t, lines[i].about);
+		out_text(t, lines[i].text);
+		out_text(t, lines[i].figure);
+		out_real(t, lines[i].value);
+		out_text(t, lines[i].unit);
+		out_text(t, lines[i].where);
+		out_text(t, lines[i].source);
+	}
+	out_table_write(t, f, out);
+	out_table_free(t);
+}
+
+/* --- options ----------------------------------------------------------------------------------------------- */
+
+static int explain(const char *path, uint64_t run, enum out_format f, struct str *out, struct err *e)
+{
+	struct explain_line lines[EXPLAIN_LINES];
+	struct arena *a = arena_new(MEMORY);
+	int n = a ? told(path, run, a, lines, e) : err_nomem(e, "for a run");
+
+	if (n > 0 && f == OUT_TABLE)
+		print_text(lines, n, out);
+	else if (n > 0)
+		print_rows(lines, n, f, out);
+	arena_free(a);
+	return n < 0 ? -1 : 0;
+}
+
+int cmd_explain(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct opt_list args = { NULL, 0 };
+	const char *format = NULL;
+	uint64_t run = 0;
+	enum out_format f;
+	const struct opt opts[] = {
+		{ 0, "run", OPT_COUNT, &run, "N", "which of the file's runs; the last by default" },
+		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim explain R.db [--run N]",
+		"A stored run in ten sentences: how long it takes and how sure that is, what holds it, what no mapping could be"
+		" under, what passes DRAM, where the time goes, what it takes in energy, and what to change. Below each stand"
+		" its figure, the ops or the resource that it is of, and where the constant behind it is from, as the machine's file"
+		" says. What to change is said where 'npusim limits -o' stored it.",
+		"npusim run -c configs/npu/dsocr.yaml -m llama-3.2-1b -o /tmp/r.db\n"
+		"npusim explain /tmp/r.db\n"
+		"npusim limits -c configs/npu/dsocr.yaml -m llama-3.2-1b -o /tmp/r.db\n"
+		"npusim explain /tmp/r.db --run 1 --format json\n",
+		opts,
+		1,
+		1
+	};
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
+		rc = explain(args.v[0], run, f, out, e);
+	opt_list_free(&args);
+	return rc < 0 ? -1 : 0;
+}
