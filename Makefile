@@ -57,7 +57,7 @@ REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json
 API = api api_machine api_work api_eval api_limits
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
-              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
+              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_link
 CLI = cmd \
       score_out ops_table ops_rows named \
       run \
@@ -67,7 +67,7 @@ CLI = cmd \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
-      probe probe_mem probe_beside probe_kernel probe_kernel_beside \
+      probe probe_mem probe_beside probe_link probe_kernel probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_by trace_ops \
       bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
