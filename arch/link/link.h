@@ -68,7 +68,7 @@ struct link_cfg {
 	uint32_t direct;     /* enum link_direct */
 	bool reduce;         /* in_switch */
 	uint64_t direct_most;
-	uint64_t energy; /* fJ a bit; 0: not known */
+	uint64_t energy; /* fJ a bit */
 	uint32_t group;
 	uint64_t between; /* bytes/s of a group, one way */
 	ps_t between_latency;

@@ -121,6 +121,7 @@ static int check(struct machine_conf *c, struct machine_techs **techs, struct er
 	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || measure(m, c->source, techs, e) < 0 ||
 	    machine_power_fill(m, NULL, c->source, techs, e) < 0)
 		goto fail;
+	cfg_absent(c->raw, m->links.bandwidth ? NULL : "links");
 	return 0;
 fail:
 	if (!e->file[0])

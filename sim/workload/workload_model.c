@@ -130,6 +130,7 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 		                                                        : 1,
 		                   .layers = (uint32_t)s->layers,
 		                   .experts = (uint32_t)s->experts,
+		                   .tp = (uint32_t)s->tp,
 		                   .image = (uint32_t)s->image };
 	return skew(s->skew, &how->skew, e) < 0 ? -1 : scheme(m, s, how, e);
 }
@@ -202,6 +203,8 @@ void workload_how_text(const struct build_how *how, struct str *out)
 		str_addf(out, ", %u layers on this chip", how->layers);
 	if (how->experts)
 		str_addf(out, ", %u experts a layer on this chip", how->experts);
+	if (how->tp > 1)
+		str_addf(out, ", a chip of %u that share each layer", how->tp);
 	if (how->skew)
 		str_addf(out, ", picks skewed by %g", how->skew / 1000.0);
 }
