@@ -154,6 +154,8 @@ const char *workload_unknown(const struct model *m, const struct build_how *how,
 		return "layers of linear attention: their convolution and their state";
 	if (gpu && how->phase == BUILD_PREFILL && m->mla.kv_rank)
 		return "attention over an expanded latent";
+	if (how->tp > 1)
+		return "a step over several chips: collectives alone were, on H200 and A100";
 	return NULL;
 }
 

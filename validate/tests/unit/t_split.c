@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "arch/machine/machine_conf.h"
+#include "arch/machine/machine_shipped.h"
 #include "sim/base/path.h"
 #include "sim/engine/run.h"
 #include "sim/workload/workload.h"
@@ -254,6 +255,38 @@ TEST(a_gpus_step_has_the_collectives_time)
 	workload_free(&w);
 }
 
+/* Topologies, groups and protocols of each, in both fidelities. */
+TEST(every_shipped_system_runs_a_share)
+{
+	static const char *const names[] = { "dgx-a100", "dgx-h100",  "dsocr-8",   "gb200-node",
+		                             "hgx-h200", "l40s-pcie", "rtx5090-4", "tpu-v6e-8" };
+	char path[600];
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct err e = ERR_INIT;
+		struct machine_conf *m = machine_conf_load(names[i], NULL, 0, &e);
+		const bool gpu = m && machine_runs(&m->cfg) == MACHINE_LAUNCHES;
+		struct workload w;
+		ps_t time;
+
+		CHECK(m && machine_shipped(names[i], path, sizeof path));
+		w = built((struct workload_spec){ .model = "llama-3.2-1b",
+		                                  .tp = m->cfg.links.chips,
+		                                  .layers = 1,
+		                                  .style = gpu ? "fused" : "npu" });
+		for (int f = gpu ? RUN_ANALYTIC : RUN_EVENT; f <= RUN_ANALYTIC; f++) {
+			struct ran x = run_on(names[i], &w, (enum run_fidelity)f, NULL, 0);
+
+			CHECK_U64(x.r.links_bytes, sent_by_closed_form(&w, &m->cfg.links, &time));
+			CHECK_U64(x.r.links_ps, time);
+			CHECK(time && x.r.stall_ps[RES_LINK] <= x.r.total_ps && x.r.roofline_ps <= x.r.total_ps);
+			done(&x);
+		}
+		workload_free(&w);
+		machine_conf_free(m);
+	}
+}
+
 TEST(a_machine_without_links_runs_no_share)
 {
 	struct err e = ERR_INIT;
@@ -274,4 +307,5 @@ SUITE(t_split, T(one_chip_is_the_model_as_it_is), T(chips_share_the_weights_and_
       T(fewer_heads_of_keys_than_chips_are_on_several), T(experts_are_cut_like_a_wide_mlp),
       T(what_chips_cannot_share_is_refused), T(one_chip_with_links_is_the_chip_without),
       T(links_carry_the_closed_forms_bytes_in_both_fidelities), T(faster_links_never_make_a_step_slower),
-      T(a_gpus_step_has_the_collectives_time), T(a_machine_without_links_runs_no_share));
+      T(a_gpus_step_has_the_collectives_time), T(every_shipped_system_runs_a_share),
+      T(a_machine_without_links_runs_no_share));
