@@ -85,7 +85,7 @@ SUPPORT  = synth membed runbed systolic cyclebed
 SEEN     =
 SEEN_study  = answer_read answer_run answer_values answer_text answer_page plain_page cmd
 SEEN_beside = probe_kernel_beside gpu cmd
-FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
+FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside links
 
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)

@@ -99,26 +99,31 @@ static int read_rows(struct csv *c, const char *path, enum link_collective what,
 	return rc;
 }
 
-int probe_link_table(const char *path, enum link_collective what, uint32_t chips, struct arena *a,
-                     struct probe_link *out, struct err *e)
+int probe_link_read(struct input *in, const char *name, enum link_collective what, uint32_t chips, struct arena *a,
+                    struct probe_link *out, struct err *e)
 {
-	struct input *in = input_open(path, e);
 	struct csv *c = NULL;
 	size_t rows = 0;
 	int rc = -1;
 
 	*out = (struct probe_link){ 0 };
-	if (!in)
-		return -1;
 	if (csv_count_rows(in, &rows, e) < 0)
-		goto out;
+		return -1;
 	rows = rows < PROBE_LINK_ROWS ? rows : PROBE_LINK_ROWS;
 	if (!(out->row = arena_array(a, rows + 1, sizeof *out->row)))
 		err_nomem(e, "for a table");
 	else if ((c = csv_new(in, e)))
-		rc = read_rows(c, path, what, chips, rows, out, e);
-out:
+		rc = read_rows(c, name, what, chips, rows, out, e);
 	csv_free(c);
+	return rc;
+}
+
+int probe_link_table(const char *path, enum link_collective what, uint32_t chips, struct arena *a,
+                     struct probe_link *out, struct err *e)
+{
+	struct input *in = input_open(path, e);
+	const int rc = in ? probe_link_read(in, path, what, chips, a, out, e) : -1;
+
 	input_free(in);
 	return rc;
 }

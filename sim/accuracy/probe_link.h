@@ -7,6 +7,7 @@
 
 #include "arch/link/link.h"
 #include "sim/base/arena.h"
+#include "traces/text/input.h"
 
 #define PROBE_LINK_MOST_BYTES (UINT64_C(1) << 46)
 #define PROBE_LINK_ROWS       100000
@@ -25,6 +26,9 @@ struct probe_link {
 /* Of a table's rows those of one collective (LINK_COLLECTIVE_COUNT: of all) and on so many chips (0: any); all live in `a`. */
 int probe_link_table(const char *path, enum link_collective what, uint32_t chips, struct arena *a,
                      struct probe_link *out, struct err *e);
+/* The same of what is open; `name` stands in errors. */
+int probe_link_read(struct input *in, const char *name, enum link_collective what, uint32_t chips, struct arena *a,
+                    struct probe_link *out, struct err *e);
 /* Message sizes from 1 KiB to 512 MiB, or one. */
 int probe_link_sizes(enum link_collective what, uint32_t chips, uint64_t bytes, struct arena *a, struct probe_link *out,
                      struct err *e);
