@@ -214,6 +214,23 @@ TEST(links_carry_the_closed_forms_bytes_in_both_fidelities)
 	workload_free(&w);
 }
 
+TEST(links_keep_their_rate_where_a_cap_lowers_the_clock)
+{
+	static const char *const sets[] = { LINKS, "power.cap=100 W" };
+	struct workload w = over("llama-3.2-1b", 4, 2);
+	ps_t time;
+
+	for (int f = RUN_EVENT; f <= RUN_ANALYTIC; f++) {
+		struct ran x = run_on("dsocr", &w, (enum run_fidelity)f, sets, 2);
+
+		sent_by_closed_form(&w, &x.m->cfg.links, &time);
+		CHECK(x.r.clock_khz < x.m->cfg.clock);
+		CHECK_U64(x.r.links_ps, time);
+		done(&x);
+	}
+	workload_free(&w);
+}
+
 TEST(faster_links_never_make_a_step_slower)
 {
 	static const char *const rates[] = { "links.bandwidth=50 GB/s", "links.bandwidth=200 GB/s", LINKS };
@@ -306,6 +323,7 @@ TEST(a_machine_without_links_runs_no_share)
 SUITE(t_split, T(one_chip_is_the_model_as_it_is), T(chips_share_the_weights_and_add_up_what_they_make),
       T(fewer_heads_of_keys_than_chips_are_on_several), T(experts_are_cut_like_a_wide_mlp),
       T(what_chips_cannot_share_is_refused), T(one_chip_with_links_is_the_chip_without),
-      T(links_carry_the_closed_forms_bytes_in_both_fidelities), T(faster_links_never_make_a_step_slower),
+      T(links_carry_the_closed_forms_bytes_in_both_fidelities), T(links_keep_their_rate_where_a_cap_lowers_the_clock),
+      T(faster_links_never_make_a_step_slower),
       T(a_gpus_step_has_the_collectives_time), T(every_shipped_system_runs_a_share),
       T(a_machine_without_links_runs_no_share));
