@@ -224,6 +224,9 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 	}
 	r->launch_ps = w->stream->launches == s->launches ? took : NULL;
 	wall = host_wall(&c->gpu.host, w->stream, took);
+	/* Collectives are no launches of the stream: what waits for them waits behind its kernels. */
+	wall.eager += r->links_ps;
+	wall.graph += r->links_ps;
 	r->wall_eager_ps = wall.eager;
 	r->wall_graph_ps = wall.graph;
 	if (work) {
