@@ -123,40 +123,30 @@ static struct fit_data data_of(struct fitting *f, unsigned folds, bool by_set)
 		                  .engine = f };
 }
 
-static void errors(const struct fitting *f, enum out_format format, struct str *out)
+static void error(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = { { "table", OUT_TEXT, 0 },
-		                               { "start", OUT_TEXT, 0 },
-		                               { "rows", OUT_INT, 0 },
-		                               { "mape", OUT_REAL, 2 },
-		                               { "bias", OUT_REAL, 2 } };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "error by table, percent");
+	const struct fitting *f = of;
+	const struct cases *s = d->heads ? NULL : &f->tables[i].rows.sim.all;
+	double off = 0, bias = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < f->n; i++) {
-		const struct cases *s = &f->tables[i].rows.sim.all;
-		double off = 0, bias = 0;
-		size_t n = 0;
+	for (size_t k = 0; s && k < s->n; k++) {
+		const struct sample *x = &s->v[k];
+		double by;
 
-		for (size_t k = 0; k < s->n; k++) {
-			const struct sample *x = &s->v[k];
-			double d;
-
-			if (!x->measured_ns)
-				continue;
-			time_row((void *)f, i, k);
-			d = 100 * ((double)x->time.total / 1e3 / (double)x->measured_ns - 1);
-			off += d < 0 ? -d : d;
-			bias += d;
-			n++;
-		}
-		out_text(t, f->tables[i].path);
-		out_text(t, run_start_name(f->tables[i].how.start));
-		out_int(t, (int64_t)n);
-		out_real(t, n ? off / (double)n : 0);
-		out_real(t, n ? bias / (double)n : 0);
+		if (!x->measured_ns)
+			continue;
+		time_row((void *)f, i, k);
+		by = 100 * ((double)x->time.total / 1e3 / (double)x->measured_ns - 1);
+		off += by < 0 ? -by : by;
+		bias += by;
+		n++;
 	}
-	out_table_write(t, format, out);
-	out_table_free(t);
+	doc_text(d, "table", f->tables[i].path);
+	doc_text(d, "start", run_start_name(f->tables[i].how.start));
+	doc_count(d, "rows", n);
+	doc_real(d, "mape", 2, n ? off / (double)n : 0);
+	doc_real(d, "bias", 2, n ? bias / (double)n : 0);
 }
 
 /* What the file says of where its values are from: which rows, by a digest of the tables. */
@@ -201,7 +191,7 @@ static int check_plan(const struct fitting *f, const struct fit_plan *p, struct 
 	                         p->n_fit, f->samples);
 }
 
-static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, struct str *out, struct err *e)
+static int fit(struct fitting *f, struct fit_plan *p, struct doc *d, struct err *e)
 {
 	struct fit_data folds = data_of(f, (unsigned)f->o->folds, false), left_out = data_of(f, (unsigned)f->n, true);
 	struct fit_report r, without = { 0 };
@@ -209,28 +199,27 @@ static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, st
 	if (check_plan(f, p, e) < 0 || (f->n > 1 && f->o->folds && fit_run(p, f->conf, &left_out, &without, e) < 0) ||
 	    fit_run(p, f->conf, &folds, &r, e) < 0)
 		return -1;
-	calibrate_parameters(p, f->conf->raw, format, out);
-	if (format != OUT_TABLE)
+	calibrate_parameters(d, p, f->conf->raw);
+	if (d->format != OUT_TABLE)
 		return 0;
-	str_addc(out, '\n');
-	errors(f, format, out);
-	str_addf(out,
-	         "\n%zu rows, %zu fitted parameters, %u evaluations\n"
-	         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
-	         r.samples, p->n_fit, r.evaluations + without.evaluations, r.mape, (unsigned)f->o->folds, r.cv_mape);
+	doc_say(d, "\n");
+	doc_table(d, NULL, "error by table, percent", f->n, error, f);
+	doc_say(d,
+	        "\n%zu rows, %zu fitted parameters, %u evaluations\n"
+	        "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
+	        r.samples, p->n_fit, r.evaluations + without.evaluations, r.mape, (unsigned)f->o->folds, r.cv_mape);
 	if (f->n > 1 && f->o->folds)
-		str_addf(out, "each table by a fit to the others: %.2f %%\n", without.cv_mape);
+		doc_say(d, "each table by a fit to the others: %.2f %%\n", without.cv_mape);
 	return 0;
 }
 
-int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, enum out_format f, struct str *out,
-                   struct err *e)
+int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, struct doc *d, struct err *e)
 {
 	struct fitting x = { .o = o, .conf = conf };
 	struct fit_plan *p = NULL;
 	int rc = -1;
 
-	if (read_all(&x, e) == 0 && (p = fit_plan_load(o->plan, conf, NULL, e)) && fit(&x, p, f, out, e) == 0)
+	if (read_all(&x, e) == 0 && (p = fit_plan_load(o->plan, conf, NULL, e)) && fit(&x, p, d, e) == 0)
 		rc = write_config(&x, p, e);
 	if (rc == 0 && o->check)
 		rc = calibrate_changed(p, e);
