@@ -16,6 +16,7 @@
  * A command runs on all cores; ops side by side, on a group each, are one. Where its tiles are not spread evenly over them, a move says what the fullest core has and
  * how many want the same bytes; SRAM is counted as if all cores were as full (slot_bytes, fixed_bytes). SEND is the exchange
  * of partial sums between cores, on the network; it comes when what they add up to is stored.
+ * LINK is what goes over the links to other chips; its work is the bytes that this one sends.
  * What a command stores to ISA_SRAM stays there and moves nothing; a load from ISA_SRAM fetches it from the cores that
  * have it. Its room is taken by the command that makes it (`keeps_bytes`), with all else that this one holds, and given back
  * by the last that reads it (`frees_bytes`), when this one and all before it have ended: others may read it, too.
@@ -39,7 +40,7 @@
 #define ISA_CODES(X, UNIT) \
 	X(LOAD, load) X(STORE, store) UNITS(UNIT) \
 	X(REDUCE, reduce) X(SFU, sfu) X(CONVERT, convert) X(GATHER, gather) X(SORT, sort) \
-	X(FUSED_BEGIN, fused_begin) X(FUSED_END, fused_end) X(SYNC, sync) X(SEND, send) X(RECEIVE, receive)
+	X(FUSED_BEGIN, fused_begin) X(FUSED_END, fused_end) X(SYNC, sync) X(SEND, send) X(RECEIVE, receive) X(LINK, link)
 
 #define ISA_CODE(code, name)               ISA_##code,
 #define ISA_OF_UNIT(id, unit, code, name)  ISA_##code,

@@ -119,6 +119,13 @@
 	NUMBER(unknown_kernels, ROW, FIGURE_COUNT, .level = true, .json = "unknown_kernels", .part = FIGURE_REST, .name = "unknown_kernels", \
 	       .place = 258, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "names of kernels, where no rule knows any of them: there is no answer then") \
+	NUMBER(links_bytes, ROW, FIGURE_BYTES, .json = "links_bytes", .part = FIGURE_REST, .name = "links_bytes", \
+	       .place = 260, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that a chip sends over its links") \
+	NUMBER(links_ps, ROW, FIGURE_US, .json = "links_us", .part = FIGURE_REST, .name = "links_us", \
+	       .place = 262, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that collectives take of the links") \
+	NUMBER(chips, ROW, FIGURE_COUNT, .json = "chips", .part = FIGURE_REST, .name = "chips", \
+	       .place = 264, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "that the workload is split over: energy and area are of them all, all else is one's") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */

@@ -47,6 +47,7 @@ struct op_shape {
 	uint64_t rows, cols;         /* reduce, softmax, norm, topk, sort, scan: along cols */
 	uint64_t top;                /* topk */
 	uint32_t arity;              /* elementwise: tensor inputs; concat: members */
+	uint32_t peers;              /* collective: chips that take part, this one too; 0: not known */
 	bool causal, paged, strided; /* strided: some operand is not contiguous */
 	uint32_t
 		walked; /* copy, elementwise: dims that an element's place is worked out from, those joined that lie alike; 0: unknown */
@@ -144,9 +145,16 @@ struct op_stream {
 	uint64_t kernel_ns;       /* kernels only */
 	uint64_t opaque_ns;       /* measured time of opaque ops */
 	int64_t wall_ns;          /* unprofiled wall time of the range; -1 unknown */
+	uint32_t chips;           /* that run it alike, each its share; 0: one */
 	bool cases;               /* a benchmark's: what is there before one is there for it alone */
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
 };
+
+/* Of a collective whose chips are known the machine's links say how long it takes. */
+static inline bool op_is_timed(const struct op *o)
+{
+	return op_is_simulated(o->kind) || (o->kind == OP_COLLECTIVE && o->shape.peers > 1);
+}
 
 const char *op_role_name(enum op_role r);
 const char *op_cost_name(enum op_cost c);

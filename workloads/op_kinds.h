@@ -101,7 +101,7 @@
 	X(ROPE, rope, steps, map, ANY, .vector = true, .each = { 3, 0 }, .kernel = OP_FLAT_KERNEL, .operands = OP_FLAT) \
 	/* what other devices take part in */ \
 	X(COLLECTIVE, collective, collective, none, ANY, .runs = OP_RUNS_ELSEWHERE, \
-	  .unlisted = "several chips are not modelled") \
+	  .unlisted = "a row says nothing of other chips") \
 	/* the host reads a device value and decides: all before is done, nothing after is known */ \
 	X(HOST_SYNC, host_sync, none, none, ANY, .runs = OP_RUNS_ON_HOST, .text = "host read {bytes} B", \
 	  .unlisted = "a table has no host") \

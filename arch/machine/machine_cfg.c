@@ -136,6 +136,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(mapping, mapping_schema)
 	SECTION(attention, attention_schema)
 	SECTION(die, die_schema)
+	SECTION(links, link_schema)
 	SECTION(power, npu_power_schema)
 	{ NULL, NULL, 0 }
 };
@@ -148,6 +149,7 @@ static const struct cfg_section gpu_sections[] = {
 	MEM_SECTION(l2, l2_schema)
 	MEM_SECTION(dram, dram_schema)
 	SECTION(die, die_schema)
+	SECTION(links, link_schema)
 	{ NULL, NULL, 0 }
 };
 /* clang-format on */

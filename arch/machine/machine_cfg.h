@@ -6,6 +6,7 @@
 #define NPUSIM_ARCH_MACHINE_MACHINE_CFG_H
 
 #include "arch/gpu/gpu_cfg.h"
+#include "arch/link/link.h"
 #include "arch/machine/machine_attention.h"
 #include "arch/machine/machine_die.h"
 #include "arch/mem/memory.h"
@@ -82,6 +83,7 @@ struct machine_cfg {
 	struct mapping_cfg mapping;
 	struct attention_cfg attention;
 	struct die_cfg die;
+	struct link_cfg links; /* to other chips */
 	struct npu_power_cfg power;
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };

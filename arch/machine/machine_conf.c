@@ -118,9 +118,11 @@ static int machine_conf_check(struct machine_conf *c, struct machine_techs **tec
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
-	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 ||
-	    machine_conf_measure(m, c->source, techs, e) < 0 || machine_power_fill(m, NULL, c->source, techs, e) < 0)
+	    check_sparsity(m, e) < 0 || link_cfg_check(&m->links, e) < 0 ||
+	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || machine_conf_measure(m, c->source, techs, e) < 0 ||
+	    machine_power_fill(m, NULL, c->source, techs, e) < 0)
 		goto fail;
+	cfg_absent(c->raw, m->links.bandwidth ? NULL : "links");
 	return 0;
 fail:
 	if (!e->file[0])
@@ -142,11 +144,72 @@ static int check_root(const struct yaml *y, const char *name, struct err *e)
 	return 0;
 }
 
+/* The file, or why not; of one that is not there with the machine that may be meant. */
+static struct yaml *load_file(const struct source *from, const char *path, struct err *e)
+{
+	char near[CFG_STR_MAX];
+
+	if (!from->has(from, path) && errno == ENOENT && machine_shipped_near(from, path, near, sizeof near)) {
+		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
+		return NULL;
+	}
+	return from->read(from, path, e);
+}
+
+/* --- systems ----------------------------------------------------------------------------------------------- */
+
+/* A file with `machine:` is that machine, with what else it says: links to others like it, say. NULL: it is one by itself, or
+ * an error is set. */
+static struct yaml *load_origin(const struct source *from, const struct yaml *y, struct err *e)
+{
+	const struct ynode *n = ynode_get(yaml_root(y), "machine");
+	char found[sizeof((struct machine_conf *)0)->path];
+	struct yaml *origin;
+
+	if (!n)
+		return NULL;
+	if (n->kind != YNODE_SCALAR || !*n->text) {
+		yaml_err(y, n, e, "'machine' names the machine that this system has several of: 'machine: h200'");
+		return NULL;
+	}
+	origin = machine_shipped_from(from, n->text, found, sizeof found) ? from->read(from, found, e)
+	                                                                  : load_file(from, n->text, e);
+	if (!origin) {
+		err_add(e, "reading 'machine' of '%s'", yaml_name(y));
+	} else if (ynode_get(yaml_root(origin), "machine")) {
+		yaml_err(y, n, e, "'%s' is a system itself: 'machine' names one chip", n->text);
+		yaml_free(origin);
+		origin = NULL;
+	}
+	return origin;
+}
+
+static int read_rows(struct machine_conf *c, const struct yaml *y, const struct yaml *origin, struct err *e)
+{
+	static const char *const skip[] = { "machine", NULL };
+	uint32_t kind;
+
+	if (!(c->raw = machine_schema(&c->cfg, machine_kind_of(origin ? origin : y), e)))
+		return -1;
+	if (!origin)
+		return cfg_read(c->raw, y, yaml_root(y), NULL, e);
+	if (check_root(origin, yaml_name(origin), e) < 0 || cfg_read(c->raw, origin, yaml_root(origin), NULL, e) < 0)
+		return -1;
+	kind = c->cfg.kind;
+	if (cfg_read(c->raw, y, yaml_root(y), skip, e) < 0)
+		return -1;
+	return c->cfg.kind == kind ? 0
+	                           : yaml_err(y, ynode_get(yaml_root(y), "kind"), e,
+	                                      "'kind' is that of 'machine', and cannot be another");
+}
+
 /* What stands in the file, before assignments. */
 static struct machine_conf *conf_read_file(const struct source *from, const struct yaml *y, const char *name,
                                            struct err *e)
 {
 	struct machine_conf *c = calloc(1, sizeof *c);
+	struct yaml *origin;
+	bool read;
 
 	if (!c) {
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
@@ -154,8 +217,10 @@ static struct machine_conf *conf_read_file(const struct source *from, const stru
 	}
 	snprintf(c->path, sizeof c->path, "%s", name);
 	c->source = from;
-	if (check_root(y, name, e) == 0 && (c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) &&
-	    cfg_read(c->raw, y, yaml_root(y), NULL, e) == 0)
+	origin = load_origin(from, y, e);
+	read = !e->kind && check_root(y, name, e) == 0 && read_rows(c, y, origin, e) == 0;
+	yaml_free(origin);
+	if (read)
 		return c;
 	machine_conf_free(c);
 	return NULL;
@@ -325,18 +390,6 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 }
 
 /* --- from files -------------------------------------------------------------------------------------------- */
-
-/* The file, or why not; of one that is not there with the machine that may be meant. */
-static struct yaml *load_file(const struct source *from, const char *path, struct err *e)
-{
-	char near[CFG_STR_MAX];
-
-	if (!from->has(from, path) && errno == ENOENT && machine_shipped_near(from, path, near, sizeof near)) {
-		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
-		return NULL;
-	}
-	return from->read(from, path, e);
-}
 
 /* Also of a machine that comes with npusim; `found` is its file then, else the path as it is. */
 static struct yaml *load_named(const struct source *from, const char **path, char *found, unsigned size, struct err *e)

@@ -14,7 +14,7 @@
 
 #define ENDING ".yaml"
 
-static const char *const folders[] = { "configs/npu", "configs/gpu" };
+static const char *const folders[] = { "configs/npu", "configs/gpu", "configs/system" };
 #define FOLDERS (sizeof folders / sizeof *folders)
 
 bool machine_shipped_from(const struct source *from, const char *name, char *path, unsigned size)

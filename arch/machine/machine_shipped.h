@@ -1,4 +1,5 @@
-/* machine_shipped.h - the machines that come with npusim, by name: "dsocr" is configs/npu/dsocr.yaml, "h200" configs/gpu/h200.yaml. */
+/* machine_shipped.h - the machines that come with npusim, by name: "dsocr" is configs/npu/dsocr.yaml, "h200" configs/gpu/h200.yaml,
+ * "hgx-h200" eight of those (configs/system/hgx-h200.yaml). */
 #ifndef NPUSIM_ARCH_MACHINE_MACHINE_SHIPPED_H
 #define NPUSIM_ARCH_MACHINE_MACHINE_SHIPPED_H
 
@@ -16,7 +17,7 @@ bool machine_shipped_from(const struct source *from, const char *name, char *pat
 int machine_shipped_npus(struct arena *a, const char ***paths, size_t *n, struct err *e);
 
 /* Of a file that is not there, the machine that may be meant: the nearest name to it, or to its last part where it has
- * the ending or lies in configs/npu or configs/gpu. Other folders are the user's own: nothing here is near. */
+ * the ending or lies in a folder of these. Other folders are the user's own: nothing here is near. */
 bool machine_shipped_near(const struct source *from, const char *missing, char *name, unsigned size);
 
 #endif

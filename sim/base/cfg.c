@@ -371,11 +371,17 @@ void cfg_range(const struct cfg *c, size_t i, struct str *out)
 	cfg_field_range(c->rows[i].field, out);
 }
 
+void cfg_absent(struct cfg *c, const char *section)
+{
+	c->absent = section;
+}
+
 uint64_t cfg_hash(const struct cfg *c)
 {
 	uint64_t h = HASH_INIT;
 
 	for (size_t i = 0; i < c->n; i++)
-		h = hash_u64(hash_str(h, c->rows[i].key), cfg_raw(c, i));
+		if (!c->absent || strcmp(c->rows[i].section->name, c->absent) != 0)
+			h = hash_u64(hash_str(h, c->rows[i].key), cfg_raw(c, i));
 	return hash_mix(h);
 }

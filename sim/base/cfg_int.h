@@ -21,6 +21,7 @@ struct cfg {
 	struct arena *arena;    /* sources */
 	const uint16_t *places; /* row + 1 by the hash of its key, 0: none; n_places of them, a power of two */
 	size_t n_places;
+	const char *absent; /* section that describes what is not there; NULL: none */
 };
 
 /* --- cfg_value.c ------------------------------------------------------------------------------------------- */

@@ -135,13 +135,13 @@ int build_check(const struct model *m, const struct build_how *h, struct err *e)
 		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
 		               m->arch->not_described);
 	if (h->phase == BUILD_VISION)
-		return check_vision(m, h, e);
+		return h->tp > 1 ? b_split_check(m, h, e) : check_vision(m, h, e);
 	if (m->moe.experts && !m->moe.top)
 		return err_set(e, ERR_CONFIG,
 		               "model '%s' does not say how many experts a token picks (num_experts_per_tok)", m->name);
 	if (build_is_ggml(h->style) && b_ggml_check(m, h, e) < 0)
 		return -1;
-	return check_bounds(m, h, e);
+	return check_bounds(m, h, e) < 0 ? -1 : b_split_check(m, h, e);
 }
 
 /* --- a layer ---------------------------------------------------------------------------------------------------------- */
@@ -192,9 +192,11 @@ static void layer(struct builder *b, struct stream *x, uint32_t i)
 		y = b_latent(b, y, i);
 	else
 		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, y, i) : b_attention(b, y, i);
+	y = b_summed(b, y, b->rows * m->hidden);
 	x->add = build_behind(b, y, "attention.post_norm");
 	y = normed(b, x, "mlp.norm");
 	y = model_has_experts(m, i) ? b_experts(b, y) : b_mlp(b, y, m->inter, "");
+	y = b_summed(b, y, b->rows * m->hidden);
 	x->add = build_behind(b, y, "mlp.post_norm");
 }
 
@@ -275,13 +277,13 @@ static uint32_t embedded(struct builder *b)
 	b_read(b, all_of(b->positions));
 	b_write(b, all_of(y));
 	if (for_npu(b))
-		return y;
+		return b_summed(b, y, n);
 	if (b->rows <= 16)
 		b_launch(b, "void at::native::indexSelectSmallIndex<c10::BFloat16, long, unsigned int, 2, 2, -2>",
 		         small, 128, 1, 32);
 	else
 		b_launch(b, "void at::native::vectorized_gather_kernel<16, long>", large, 256, 1, 32);
-	return y;
+	return b_summed(b, y, n);
 }
 
 /* A step's are taken to be its last rows, wherever they are: as many bytes. */
@@ -297,7 +299,7 @@ static uint64_t logits(const struct builder *b)
 static void build_head(struct builder *b, struct stream *x)
 {
 	const struct model *m = b->m;
-	const uint64_t rows = logits(b), n = rows * m->vocab;
+	const uint64_t rows = logits(b), n = rows * m->vocab, vocab = b->whole_model->vocab;
 	uint32_t y = normed(b, x, "norm");
 	struct part last = b_lines(b, y, m->hidden, b->rows - rows, rows);
 
@@ -307,9 +309,10 @@ static void build_head(struct builder *b, struct stream *x)
 		y = b_each1(b, B_TANH, n, false, all_of(y));
 		y = b_each1(b, B_SCALE, n, false, all_of(y));
 	}
+	y = b_gathered(b, y, rows * vocab);
 	if (!for_npu(b))
-		y = b_to(b, all_of(y), DT_FP32, n);
-	b_reduce(b, B_ARGMAX, rows, m->vocab, y, DT_INT64);
+		y = b_to(b, all_of(y), DT_FP32, rows * vocab);
+	b_reduce(b, B_ARGMAX, rows, vocab, y, DT_INT64);
 }
 
 static void build_step(struct builder *b)
@@ -433,9 +436,12 @@ int build_stream(const struct model *m, const struct build_how *h, struct arena 
 	struct builder b = { .m = m, .h = h, .a = a, .e = e, .s = out, .layer = -1 };
 	char hash[17];
 
-	*out = (struct op_stream){ .source = m->name, .wall_ns = -1 };
+	*out = (struct op_stream){ .source = m->name, .wall_ns = -1, .chips = h->tp > 1 ? h->tp : 0 };
 	if (build_check(m, h, e) < 0)
 		return -1;
+	b.whole_model = m;
+	if (!(b.m = b_share(&b, m)))
+		return err_nomem(e, "for a model's share");
 	if (h->phase == BUILD_VISION)
 		b_vision(&b);
 	else if (build_text(&b) < 0)

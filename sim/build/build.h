@@ -23,6 +23,7 @@
  * first, with a chance as i^-skew (at most 1): fewer different ones, and more rows for some. Which ones a run draws for a
  * route is even all the same.
  * `layers`, `experts`: how many of them are on this chip; embedding and head are on every chip.
+ * `tp`: the stream of one of so many chips that share every layer (build_split.c), with the collectives between them.
  *
  * Paged caches (`block`): attention reads `entry` bytes for each block of each sequence it looks at, once a layer.
  *
@@ -45,6 +46,7 @@ enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP, BUILD_RK
 #define BUILD_MAX_BATCH  65536
 #define BUILD_MAX_TOKENS (UINT64_C(1) << 24)
 #define BUILD_MAX_IMAGE  8192
+#define BUILD_MAX_CHIPS  1024
 #define BUILD_MAX_OPS    2000000
 
 /* Sequences of a step that are alike: each has `tokens` new ones behind `context` cached ones. */
@@ -62,6 +64,7 @@ struct build_how {
 	const struct scheme *quant;
 	enum dtype kv;
 	uint32_t layers, experts;         /* on this chip; 0: all */
+	uint32_t tp;                      /* chips that share each layer; 0: one */
 	uint32_t skew;                    /* of the picks, thousandths; 0: even */
 	uint32_t image;                   /* pixels of a picture's side; 0: the encoder's own */
 	const struct build_group *groups; /* of a step, whose batch, context and tokens above are not looked at */

@@ -60,6 +60,8 @@ const struct op_row b_rows[BOPS] = {
 	[B_STATE] = { OP_GEMM, "recurrence", "recurrence", "", OP_COST_MOVE, 0, "fused_recurrent_gated_delta_rule" },
 	[B_PATCH] = { OP_COPY, "copy", "copy", "copy", OP_COST_MOVE, 0, "direct_copy_kernel_cuda" },
 	[B_QUANT] = { OP_CONVERT, "convert", "vllm_quant", "convert", OP_COST_ALU, 0, "vllm::scaled_quant_kernel" },
+	[B_ALL_REDUCE] = { OP_COLLECTIVE, "collective", "all_reduce", "all_reduce", OP_COST_MOVE, 0, "" },
+	[B_ALL_GATHER] = { OP_COLLECTIVE, "collective", "all_gather", "all_gather", OP_COST_MOVE, 0, "" },
 };
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */

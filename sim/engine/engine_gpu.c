@@ -104,8 +104,24 @@ static int energy_rows(const struct gpu_activity *x, struct arena *a, struct run
 	return 0;
 }
 
-static void op_result(const struct gpu *g, const struct gpu_work *w, const struct gpu_activity *work,
-                      const struct op *o, ps_t *took, struct run_result *r)
+/* By the links' closed form, the library's own launch included; the board waits meanwhile. */
+static void add_collective(const struct machine_cfg *c, const struct gpu *g, bool power, const struct op *o,
+                           struct run_op *x, ps_t *stall, struct run_result *r)
+{
+	static const struct gpu_activity waits = { 0 };
+	const struct link_time t = map_collective_time(&c->links, o);
+
+	if (power)
+		launch_energy(g, &waits, t.total, x, r);
+	x->span_ps += t.total;
+	x->limit_ps += t.wire;
+	stall[RES_LINK] += t.total;
+	r->links_ps += t.total;
+	r->links_bytes += t.sent;
+}
+
+static void op_result(const struct machine_cfg *c, const struct gpu *g, const struct gpu_work *w,
+                      const struct gpu_activity *work, const struct op *o, ps_t *took, struct run_result *r)
 {
 	struct run_op *x = &r->ops[o->id];
 	ps_t stall[RES_COUNT] = { 0 };
@@ -128,6 +144,8 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		if (l->at->kind != TRACE_KERNEL)
 			r->copies_ps += t.total;
 	}
+	if (op_is_timed(o) && o->kind == OP_COLLECTIVE)
+		add_collective(c, g, work != NULL, o, x, stall, r);
 	x->bound = run_bound(stall, stall);
 	run_shares(stall, x->bound, x->stall_ppm);
 	x->flops = work_of(w->stream, o).flops;
@@ -162,7 +180,10 @@ static void roofline(const struct machine_cfg *c, const struct gpu *g, struct ru
 		r->peak_ps[RES_L2] += clock_transfer(r->ops[i].mem_bytes, g->c->l2_rate);
 	memcpy(r->floor_ps, r->peak_ps, sizeof r->floor_ps);
 	r->roofline_bound = run_largest(r->peak_ps);
-	r->roofline_ps = r->mapped_ps = r->peak_ps[r->roofline_bound];
+	r->roofline_ps = r->peak_ps[r->roofline_bound];
+	/* Of the mapped work alone: by another algorithm collectives may take less. */
+	r->peak_ps[RES_LINK] = r->links_ps;
+	r->mapped_ps = ps_max(r->roofline_ps, r->links_ps);
 }
 
 /* Those of the trace where it is of this device, else what a library here would make. */
@@ -199,10 +220,13 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 		if (r->ops[i].carried)
 			r->carried_ps += s->ops[i].measured_ns * 1000;
 		else
-			op_result(g, w, work, &w->stream->ops[i], took, r);
+			op_result(c, g, w, work, &w->stream->ops[i], took, r);
 	}
 	r->launch_ps = w->stream->launches == s->launches ? took : NULL;
 	wall = host_wall(&c->gpu.host, w->stream, took);
+	/* Collectives are no launches of the stream: what waits for them waits behind its kernels. */
+	wall.eager += r->links_ps;
+	wall.graph += r->links_ps;
 	r->wall_eager_ps = wall.eager;
 	r->wall_graph_ps = wall.graph;
 	if (work) {

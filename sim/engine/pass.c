@@ -5,6 +5,7 @@
 #include "arch/watch.h"
 #include "sim/engine/evaluator.h"
 #include "sim/engine/pass_clock.h"
+#include "sim/engine/pass_count.h"
 #include "sim/engine/pass_energy.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/roofline.h"
@@ -148,7 +149,11 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 		}
 		for (int x = 0; x < RES_COUNT; x++)
 			r->stall_ps[x] += a->stall[x];
+		r->links_ps += a->busy[RES_LINK];
 	}
+	r->links_bytes = pass_count_links(p);
+	r->peak_ps[RES_LINK] = r->links_ps;
+	r->mapped_ps = ps_max(r->mapped_ps, r->links_ps);
 	for (size_t i = 0; i < s->n_ops; i++)
 		r->ops[i].pins_ps = clock_transfer(r->ops[i].dram_bytes, peak[RES_DRAM]);
 }

@@ -34,6 +34,8 @@ int pass_slowed(const struct isa_prog *p, uint64_t full, uint64_t khz, struct ar
 	if (p->n_edges)
 		memcpy(edges, p->edges, p->n_edges * sizeof *edges);
 	for (size_t i = 0; i < p->n_insns; i++) {
+		if (insns[i].unit == RES_LINK) /* links have clocks of their own */
+			continue;
 		insns[i].span = slower(insns[i].span, full, khz);
 		insns[i].span_last = slower(insns[i].span_last, full, khz);
 		insns[i].latency = slower(insns[i].latency, full, khz);

@@ -166,6 +166,19 @@ static void count_insn(const struct op_stream *s, const struct isa_insn *i, uint
 	pass_count_add(to, NPU_EVENT_sram_operand, operand_bytes(to->c, o, unit, n));
 }
 
+uint64_t pass_count_links(const struct isa_prog *p)
+{
+	uint64_t bytes = 0;
+
+	for (size_t k = 0; k < p->n_cmds; k++)
+		for (uint32_t n = 0; n < p->cmds[k].n_insns; n++) {
+			const struct isa_insn *i = &p->insns[p->cmds[k].first_insn + n];
+
+			bytes += i->unit == RES_LINK ? work_of_insn(p, &p->cmds[k], i) : 0;
+		}
+	return bytes;
+}
+
 /* Math that a tensor which stays needs once was done in an earlier pass, but of the first one. Values of ops that are no
  * products pass the scratchpad once each way, fused or not. */
 static void count_units(const struct machine_cfg *c, enum run_start start, const struct run_result *r,

@@ -18,5 +18,7 @@ void pass_count(const struct machine_cfg *c, const struct stat_reg *st, enum run
 
 /* Of a machine that has nothing to do for so long. */
 void pass_count_idle(const struct machine_cfg *c, ps_t t, struct npu_activity *out);
+/* Bytes that a chip sends over its links. */
+uint64_t pass_count_links(const struct isa_prog *p);
 
 #endif

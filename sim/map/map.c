@@ -287,13 +287,20 @@ static int emit_single(struct builder *b, struct mapper *m, struct map_candidate
 	const struct op *o = &m->s->ops[op];
 	struct map_cutting c;
 
-	if (!op_is_simulated(o->kind)) {
+	if (!op_is_timed(o)) {
 		out->cmd_of_op[op] = NO_CMD;
 		last_cmd[op] = b->n_cmds ? (uint32_t)b->n_cmds - 1 : NO_CMD;
 		return 0;
 	}
 	map_capacity(m, op, 1);
-	if (map_attention(m, o, 0, d)) {
+	if (o->kind == OP_COLLECTIVE) {
+		const struct fuse_group alone = { op, 1, NULL };
+
+		if (!map_collective(m, o, d))
+			return too_small(m, o, e);
+		if (emit(b, m, d, &alone, last_cmd, false, e) < 0)
+			return -1;
+	} else if (map_attention(m, o, 0, d)) {
 		if (emit_named(b, m, d, op, last_cmd, e) < 0)
 			return -1;
 	} else if (!map_blocks(m, op, d, &c)) {
@@ -555,7 +562,7 @@ bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 #define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
 	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(unit) &&
 	       SAME(fusion) && SAME(weights) && SAME(activations) && SAME(kv) && SAME(mapping) && SAME(attention) &&
-	       SAME(mem);
+	       SAME(links) && SAME(mem);
 #undef SAME
 }
 

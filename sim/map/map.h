@@ -72,6 +72,8 @@ int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_
 /* Its bytes to read, with the experts that were picked. */
 uint64_t map_lower_bound_reads(const struct map_lower_bound *f, const struct isa_prog *p, const uint32_t *const *picks,
                                struct arena *a, struct err *e);
+/* What the links take for a collective whose chips are known. */
+struct link_time map_collective_time(const struct link_cfg *c, const struct op *o);
 /* How a tensor is stored: enum quant, and values a scale. */
 struct map_format {
 	uint8_t quant;

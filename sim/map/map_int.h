@@ -185,6 +185,9 @@ struct isa_insn *map_emit_exchange(struct map_candidate *d, const struct op *o, 
 /* And of attention's, where several cores share a head. */
 void map_emit_combine(const struct mapper *m, struct map_candidate *d, const struct op *o, const struct map_math *x);
 
+/* map_collective.c: what goes over links, tile by tile; false: not one tile fits SRAM. */
+bool map_collective(const struct mapper *m, const struct op *o, struct map_candidate *d);
+
 /* map_candidate.c */
 struct isa_insn *map_add(struct map_candidate *d);
 void map_candidate_copy(struct map_candidate *to,

@@ -67,7 +67,7 @@ static int math(const struct mapper *m, struct map_lower_bound *f, struct err *e
 			f->macs_ps += f->op_math_ps[i];
 		}
 		/* What depends on an op that is not simulated waits for the command before that one. */
-		for (uint32_t k = 0; k < o->n_deps && op_is_simulated(o->kind); k++)
+		for (uint32_t k = 0; k < o->n_deps && op_is_timed(o); k++)
 			chain[i] = ps_max(chain[i], chain[s->deps[o->first_dep + k]]);
 		chain[i] += f->op_math_ps[i];
 		f->math_ps = ps_max(f->math_ps, chain[i]);
@@ -151,7 +151,7 @@ static int map_lower_bound_bytes(const struct mapper *m, struct map_lower_bound 
 	if (!reads || !write_end || !f->routed)
 		return err_set(e, ERR_NOMEM, "out of memory for the roofline");
 	for (uint32_t i = 0; i < s->n_ops; i++)
-		for (uint32_t k = 0; k < 2 * s->ops[i].n_operands && op_is_simulated(s->ops[i].kind); k++) {
+		for (uint32_t k = 0; k < 2 * s->ops[i].n_operands && op_is_timed(&s->ops[i]); k++) {
 			const struct op_operand *x = map_operand(m, &s->ops[i], k % s->ops[i].n_operands);
 
 			if (x->write == (k >= s->ops[i].n_operands))

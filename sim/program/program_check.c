@@ -295,7 +295,9 @@ static int has_unit(const struct check *k, const struct isa_insn *i, uint32_t li
 			                    unit_table[u]->name, unit_table[u]->name);
 	if (i->unit == RES_FUSION)
 		return k->c->fusion.enabled ? 0 : at(k, line, "the machine has no fusion engine ('fusion.enabled')");
-	return i->unit == RES_DMA || i->unit == RES_NOC
+	if (i->unit == RES_LINK && !k->c->links.bandwidth)
+		return at(k, line, "the machine has no links ('links.bandwidth' is 0)");
+	return i->unit == RES_DMA || i->unit == RES_NOC || i->unit == RES_LINK
 	               ? 0
 	               : at(k, line, "'%s' is no unit that computes", res_name((enum res)i->unit));
 }

@@ -97,6 +97,20 @@ static int check_turn(const struct least *k, uint32_t line, const struct unit_op
 	          work, u->steps ? "steps" : "multiply-adds", u->label, least, span);
 }
 
+/* Bytes that a chip sends, at the rate of all its links; parts are rounded. */
+static int check_sent(const struct least *k, uint32_t line, uint64_t work, ps_t span)
+{
+	const uint64_t rate = k->w->c->links.bandwidth;
+	const ps_t least = rate ? clock_transfer(work, rate) : 0;
+
+	if (span + 2 >= least)
+		return 0;
+	return at(k, line,
+	          "%" PRIu64 " bytes keep the machine's links busy for %" PRIu64
+	          " ps at the least, and 'span' is %" PRIu64,
+	          work, least, span);
+}
+
 static int check_math(const struct least *k, const struct isa_insn *i, uint32_t line)
 {
 	const struct isa_remainders *e = i->edges ? &k->w->map->prog.edges[i->edges - 1] : NULL;
@@ -104,6 +118,8 @@ static int check_math(const struct least *k, const struct isa_insn *i, uint32_t 
 	const struct unit_ops *u = program_least_unit_of(i, &id);
 	uint64_t rate;
 
+	if (i->unit == RES_LINK && !i->edges)
+		return check_sent(k, line, i->work, i->span) < 0 ? -1 : check_sent(k, line, i->work_last, i->span_last);
 	if (!u)
 		return i->work || i->work_last ? at(k, line, "'work' is what a compute unit does, and '%s' is none",
 		                                    res_name((enum res)i->unit))
@@ -168,7 +184,7 @@ static int find_lots(const struct least *k)
 	for (uint32_t n = 0; n < p->n_cmds; n++)
 		program_least_join(k, &p->cmds[n]);
 	for (uint32_t i = 0; i < s->n_ops; i++) {
-		if (!op_is_simulated(s->ops[i].kind))
+		if (!op_is_timed(&s->ops[i]))
 			continue;
 		if (!k->lots[i].done)
 			return at(k, k->w->l->op[i], "no command does op %u: give one 'ops=%u'", i, i);
@@ -234,7 +250,7 @@ static void ask_bytes(struct least *k, uint64_t *written, const uint8_t *read)
 	for (uint32_t i = 0; i < s->n_ops; i++) {
 		const struct op_operand *x = s->operands + s->ops[i].first_operand;
 
-		for (uint32_t n = 0; n < s->ops[i].n_operands && op_is_simulated(s->ops[i].kind); n++) {
+		for (uint32_t n = 0; n < s->ops[i].n_operands && op_is_timed(&s->ops[i]); n++) {
 			const struct op_tensor *t = &s->tensors[x[n].tensor];
 			const uint64_t own = x[n].write ? 0 : written[x[n].tensor];
 

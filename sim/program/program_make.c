@@ -119,6 +119,8 @@ static int make_stream(struct program_reader *r, const char *text, size_t n, str
 		return program_no_memory(r);
 	for (size_t i = 0; i < r->ops.n; i++) {
 		s->ops[i] = from[i].op;
+		if (s->ops[i].kind == OP_COLLECTIVE && s->ops[i].shape.peers > s->chips)
+			s->chips = s->ops[i].shape.peers;
 		(*shares)[i] = from[i].share;
 	}
 	s->tensors = r->tensors.v;

@@ -165,7 +165,8 @@ static int fused(const struct run_report *r, const struct baseline *b, struct ar
 	struct gpu_baseline p;
 	int rc = -1;
 
-	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream))
+	/* A chip's share on one GPU is no step of a model. */
+	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream) || r->stream->chips > 1)
 		return 0;
 	if (!(memo = run_memo_new_from(r->conf->source, e)))
 		return -1;
@@ -188,6 +189,8 @@ int run_verdict_make(const struct run_report *r, const struct baseline *b, const
 	struct figure_measured m;
 
 	*out = (struct verdict){ .machine = r->conf->cfg.name,
+		                 .chips = r->result->chips,
+		                 .links = run_share(r->result->links_ps, r->result->total_ps),
 		                 .device = b->device,
 		                 .part = r->part,
 		                 .longest = "",
@@ -286,6 +289,8 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	uint64_t carried = 0;
 
 	*out = (struct verdict){ .machine = x->config_name,
+		                 .chips = x->chips,
+		                 .links = run_share(x->links_ps, x->total_ps),
 		                 .device = "",
 		                 .longest = "",
 		                 .family = "",
@@ -364,7 +369,10 @@ static void say_time(const struct verdict *v, struct str *s)
 	const uint64_t each = v->tokens / v->steps;
 	const double rate = (double)each * 1e6 / v->us;
 	const bool part = workload_is_part(&v->part);
+	char chips[32] = "";
 
+	if (v->chips > 1)
+		snprintf(chips, sizeof chips, "%" PRIu64 " x ", v->chips);
 	if (part) {
 		workload_part_text(&v->part, s);
 		str_add(s, ": ");
@@ -378,11 +386,11 @@ static void say_time(const struct verdict *v, struct str *s)
 	if (part || !v->tokens)
 		add_interval(s, v, around(v->us, v->time), add_time);
 	if (part)
-		str_addf(s, " of a step on %s", v->machine);
+		str_addf(s, " of a step on %s%s", chips, v->machine);
 	else if (v->tokens)
-		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", v->machine);
+		str_addf(s, " a step of %" PRIu64 " token%s on %s%s", each, each == 1 ? "" : "s", chips, v->machine);
 	else
-		str_addf(s, " on %s%s", v->machine, v->old ? "" : "; how many tokens that makes is not known");
+		str_addf(s, " on %s%s%s", chips, v->machine, v->old ? "" : "; how many tokens that makes is not known");
 	if (v->steps > 1)
 		str_addf(s, ", mean of %" PRIu64, v->steps);
 }
@@ -417,7 +425,9 @@ static void say_ratios(const struct verdict *v, struct str *s)
 	if (v->old)
 		return;
 	str_add(s, "; ");
-	if (v->fused > 0) {
+	if (v->chips > 1) {
+		str_add(s, "a chip's share is set beside no GPU");
+	} else if (v->fused > 0) {
 		add_ratio(s, v->fused);
 		if (v->interval)
 			add_ratios(s, v->fused, v->fused_range);
@@ -432,7 +442,7 @@ static const char *in_words(enum res r)
 	static const char *const words[RES_COUNT] = {
 		[RES_DRAM] = "DRAM bandwidth",          [RES_L2] = "L2 bandwidth", [RES_L1] = "L1 bandwidth",
 		[RES_KV] = "the KV buffer's bandwidth", [RES_SRAM] = "SRAM",       [RES_NOC] = "the NoC's bandwidth",
-		[RES_DMA] = "the DMA's bandwidth",      [RES_HOST] = "the host"
+		[RES_DMA] = "the DMA's bandwidth",      [RES_LINK] = "the links",  [RES_HOST] = "the host"
 	};
 
 	return words[r] ? words[r] : res_name(r);
@@ -446,6 +456,8 @@ static void say_held(const struct verdict *v, struct str *s)
 	str_addf(s, "at %.0f %% of its peak; MFU %.2g %%", 100 * v->full_share, 100 * v->mfu);
 	if (v->full != RES_DRAM)
 		str_addf(s, ", DRAM %.0f %%", 100 * v->bandwidth);
+	if (v->chips > 1)
+		str_addf(s, ", links %.2g %% of the time", 100 * v->links);
 }
 
 /* "+38", "-0.4", "+0" */

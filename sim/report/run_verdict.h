@@ -23,6 +23,8 @@
 
 struct verdict {
 	const char *machine;
+	uint64_t chips;         /* that run it alike; 0: one */
+	double links;           /* of the time, what collectives take */
 	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
 	double us;              /* of one step; 0: too little of it is simulated */
 	struct workload_part part;

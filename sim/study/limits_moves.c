@@ -68,6 +68,9 @@ static const struct amount after_units[] = {
 	{ "dram.latency_scale", true, R(LATENCY) },
 	{ "dram.fixed_bandwidth", false, R(DRAM) },
 	{ "dram.fixed_latency", true, R(LATENCY) },
+	{ "links.bandwidth", false, R(LINK) },
+	{ "links.latency", true, R(LINK) },
+	{ "links.overhead", true, R(LINK) },
 };
 
 /* Choices: their other values, or those of `values` alone. */
@@ -220,7 +223,7 @@ static bool idle(const struct maker *m, const char *key)
 	for (int u = 0; u < UNIT_COUNT; u++)
 		if (in_section(key, unit_table[u]->name, strlen(unit_table[u]->name)) && !m->c->cfg.unit[u].units)
 			return true;
-	if (idle_sparse(m->c, key))
+	if (idle_sparse(m->c, key) || (in_section(key, "links", 5) && m->q->stream->chips < 2))
 		return true;
 	if (strcmp(key, "weights.sparsity") == 0)
 		return !takes_sparse(m->c);

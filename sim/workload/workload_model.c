@@ -132,6 +132,7 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 		                                                        : 1,
 		                   .layers = (uint32_t)s->layers,
 		                   .experts = (uint32_t)s->experts,
+		                   .tp = (uint32_t)s->tp,
 		                   .image = (uint32_t)s->image };
 	return skew(s->skew, &how->skew, e) < 0 ? -1 : scheme(m, s, how, e);
 }
@@ -155,6 +156,8 @@ const char *workload_unknown(const struct model *m, const struct build_how *how,
 		return "layers of linear attention: their convolution and their state";
 	if (gpu && how->phase == BUILD_PREFILL && m->mla.kv_rank)
 		return "attention over an expanded latent";
+	if (how->tp > 1)
+		return "a step over several chips: collectives alone were, on H200 and A100";
 	return NULL;
 }
 
@@ -204,6 +207,8 @@ void workload_how_text(const struct build_how *how, struct str *out)
 		str_addf(out, ", %u layers on this chip", how->layers);
 	if (how->experts)
 		str_addf(out, ", %u experts a layer on this chip", how->experts);
+	if (how->tp > 1)
+		str_addf(out, ", a chip of %u that share each layer", how->tp);
 	if (how->skew)
 		str_addf(out, ", picks skewed by %g", how->skew / 1000.0);
 }

@@ -64,6 +64,10 @@ const struct workload_row workload_rows[WORKLOAD_KEYS] = {
 		.arg = "N", .axis = "layers", .axis_base = "0", .help = "so many of the model's layers are on this chip; all by default" },
 	[WORKLOAD_KEY_EXPERTS] = { .name = "experts", .type = WORKLOAD_COUNT, .at = AT(experts), .of = MODEL, .most = 65536,
 		.arg = "N", .axis = "experts", .axis_base = "0", .help = "so many of each layer's experts are on this chip; all by default" },
+	[WORKLOAD_KEY_TP] = { .name = "tp", .type = WORKLOAD_COUNT, .at = AT(tp), .of = MODEL, .most = BUILD_MAX_CHIPS,
+		.arg = "N", .axis = "tp", .axis_base = "1", .help =
+		"chips that share each layer (tensor parallel), joined by the machine's links: a part of the heads, of the MLP's width"
+		" and of the vocabulary on each; 1 by default" },
 	[WORKLOAD_KEY_IMAGE] = { .name = "image", .type = WORKLOAD_COUNT, .at = AT(image), .of = MODEL, .most = BUILD_MAX_IMAGE,
 		.arg = "PIXELS", .axis = "image", .axis_base = "0", .help =
 		"vision: pixels of a picture's side, as many pictures as '--batch' says; by default what the model's encoder is made"

@@ -164,7 +164,7 @@ TEST(a_bad_cell_is_refused_where_it_stands)
 	refused("op,elements\nrmsnorm,3\n", 2, 1, "unknown op 'rmsnorm': here it is 'norm:rms_norm'");
 	refused("op,elements\nconvert,3\n", 2, 1, "'convert' says to which format: 'convert:fp8'");
 	refused("op,elements\nconvert:fp9,3\n", 2, 1, "unknown format 'fp9': the nearest is 'fp");
-	refused("op,elements\ncollective:all_reduce,3\n", 2, 1, "several chips are not modelled");
+	refused("op,elements\ncollective:all_reduce,3\n", 2, 1, "a row says nothing of other chips");
 	refused("op,elements\nopaque,3\n", 2, 1, "a row says what is computed");
 	refused("op,elements,dtype\ncopy,3,bf61\n", 2, 8, "unknown format 'bf61': the nearest is 'bf16'");
 	refused("op,heads,q_len,kv_len,head_dim,algorithm\nattention,1,1,1,1,flsh\n", 2, 19, "the nearest is 'flash'");

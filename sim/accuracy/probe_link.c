@@ -1,0 +1,194 @@
+#include "sim/accuracy/probe_link.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/text/csv.h"
+
+/* --- a table --------------------------------------------------------------------------------------------------- */
+
+enum column { OP, CHIPS, BYTES, US, COLUMNS };
+static const char *const names[COLUMNS][2] = {
+	{ "op", "collective" }, { "gpus", "chips" }, { "bytes", "bytes" }, { "us", "us" }
+};
+
+static int read_header(struct csv *c, const char *path, size_t at[COLUMNS], struct err *e)
+{
+	const int rc = csv_row(c, e);
+
+	if (rc < 0)
+		return -1;
+	for (int k = 0; k < COLUMNS; k++) {
+		at[k] = SIZE_MAX;
+		for (size_t i = 0; rc && i < csv_count(c); i++)
+			if (strcmp(csv_field(c, i), names[k][0]) == 0 || strcmp(csv_field(c, i), names[k][1]) == 0)
+				at[k] = i;
+		if (at[k] == SIZE_MAX) {
+			err_set(e, ERR_IO, "this table has no column '%s': collectives have op, gpus, bytes, us",
+			        names[k][0]);
+			return err_at(e, path, 1, 0);
+		}
+	}
+	return 0;
+}
+
+static int bad(const struct csv *c, const char *path, size_t field, const char *what, struct err *e)
+{
+	err_set(e, ERR_IO, "'%.40s' is no %s", csv_field(c, field), what);
+	return err_at(e, path, (int)csv_line(c), csv_column(c, field));
+}
+
+static bool whole(const char *text, uint64_t most, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *out <= most;
+}
+
+static int read_row(const struct csv *c, const char *path, const size_t at[COLUMNS], struct probe_link_row *r,
+                    bool *counts, struct err *e)
+{
+	uint64_t chips, bytes;
+	char *end;
+
+	*counts = link_collective_find(csv_field(c, at[OP]), &r->ask.what, NULL);
+	if (!*counts)
+		return 0;
+	if (!whole(csv_field(c, at[CHIPS]), LINK_MAX_CHIPS, &chips) || !chips)
+		return bad(c, path, at[CHIPS], "number of chips", e);
+	if (!whole(csv_field(c, at[BYTES]), PROBE_LINK_MOST_BYTES, &bytes))
+		return bad(c, path, at[BYTES], "number of bytes up to 64 TiB", e);
+	r->us = strtod(csv_field(c, at[US]), &end);
+	if (end == csv_field(c, at[US]) || *end || !(r->us > 0) || !isfinite(r->us))
+		return bad(c, path, at[US], "time in us", e);
+	r->ask.chips = (uint32_t)chips;
+	r->ask.bytes = bytes;
+	*counts = chips > 1 && bytes;
+	return 0;
+}
+
+static int read_rows(struct csv *c, const char *path, enum link_collective what, uint32_t chips, size_t most,
+                     struct probe_link *out, struct err *e)
+{
+	size_t at[COLUMNS];
+	int rc;
+
+	if (read_header(c, path, at, e) < 0)
+		return -1;
+	while ((rc = csv_row(c, e)) > 0) {
+		struct probe_link_row *r = &out->row[out->n];
+		bool counts;
+
+		if (csv_count(c) == 1 && !*csv_field(c, 0))
+			continue;
+		if (out->n == most)
+			return err_set(e, ERR_IO, "'%s' has more than %d rows", path, PROBE_LINK_ROWS);
+		if (read_row(c, path, at, r, &counts, e) < 0)
+			return -1;
+		if (counts && (what == LINK_COLLECTIVE_COUNT || what == r->ask.what) &&
+		    (!chips || chips == r->ask.chips))
+			out->n++;
+		out->left_out += !counts;
+	}
+	if (rc == 0 && !out->n)
+		return err_set(e, ERR_IO, "'%s' has no row of such a collective on so many chips", path);
+	return rc;
+}
+
+int probe_link_read(struct input *in, const char *name, enum link_collective what, uint32_t chips, struct arena *a,
+                    struct probe_link *out, struct err *e)
+{
+	struct csv *c = NULL;
+	size_t rows = 0;
+	int rc = -1;
+
+	*out = (struct probe_link){ 0 };
+	if (csv_count_rows(in, &rows, e) < 0)
+		return -1;
+	rows = rows < PROBE_LINK_ROWS ? rows : PROBE_LINK_ROWS;
+	if (!(out->row = arena_array(a, rows + 1, sizeof *out->row)))
+		err_nomem(e, "for a table");
+	else if ((c = csv_new(in, e)))
+		rc = read_rows(c, name, what, chips, rows, out, e);
+	csv_free(c);
+	return rc;
+}
+
+int probe_link_table(const char *path, enum link_collective what, uint32_t chips, struct arena *a,
+                     struct probe_link *out, struct err *e)
+{
+	struct input *in = input_open(path, e);
+	const int rc = in ? probe_link_read(in, path, what, chips, a, out, e) : -1;
+
+	input_free(in);
+	return rc;
+}
+
+/* --- a sweep --------------------------------------------------------------------------------------------------- */
+
+int probe_link_sizes(enum link_collective what, uint32_t chips, uint64_t bytes, struct arena *a, struct probe_link *out,
+                     struct err *e)
+{
+	const uint64_t least = bytes ? bytes : 1 << 10, most = bytes ? bytes : 512 << 20;
+
+	*out = (struct probe_link){ .row = arena_array(a, 32, sizeof *out->row) };
+	if (!out->row)
+		return err_nomem(e, "for message sizes");
+	for (uint64_t b = least; b <= most; b *= 2)
+		out->row[out->n++] = (struct probe_link_row){ .ask = { what, chips, b } };
+	return 0;
+}
+
+int probe_link_run(const struct link_cfg *c, struct probe_link *x, struct err *e)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		if (link_check(c, x->row[i].ask.chips, e) < 0)
+			return -1;
+		x->row[i].time = link_time(c, &x->row[i].ask);
+	}
+	return 0;
+}
+
+/* --- what comes of it ------------------------------------------------------------------------------------------ */
+
+struct probe_link_error probe_link_judge(const struct probe_link *x, enum link_collective what, uint32_t chips)
+{
+	struct probe_link_error s = { 0 };
+
+	for (size_t i = 0; i < x->n; i++) {
+		const struct probe_link_row *r = &x->row[i];
+		const double off = r->us > 0 ? fabs((double)r->time.total / 1e6 / r->us - 1) : 0;
+
+		if (r->us <= 0 || r->ask.what != what || r->ask.chips != chips)
+			continue;
+		s.n++;
+		s.mean += off;
+		s.most = off > s.most ? off : s.most;
+	}
+	s.mean = s.n ? s.mean / (double)s.n : 0;
+	return s;
+}
+
+double probe_link_gbps(const struct probe_link_row *r)
+{
+	return r->time.total ? (double)r->ask.bytes * 1e3 / (double)r->time.total : 0;
+}
+
+double probe_link_bus_gbps(const struct probe_link_row *r)
+{
+	const double chips = r->ask.chips, part = (chips - 1) / chips;
+
+	switch (r->ask.what) {
+	case LINK_ALL_REDUCE:
+		return 2 * part * probe_link_gbps(r);
+	case LINK_BROADCAST:
+	case LINK_SEND:
+		return probe_link_gbps(r);
+	default:
+		return part * probe_link_gbps(r);
+	}
+}
