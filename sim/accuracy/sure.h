@@ -13,7 +13,9 @@
  * half as well. How many spreads wide is found on whole feed-forward blocks that ran on that silicon. No total is
  * narrower than that silicon's best class, nor fewer spreads wide than a normal error's.
  * Where no rows of its family are kept, nothing is known of it but how far off other families were when they were new: ranges by
- * class of op (configs/accuracy/families.yaml), weighted by share of time. They hold what was never held, too.
+ * class of op, weighted by share of time. They hold what was never held, too. A range is Student's t of the middles of the
+ * machines in configs/accuracy/families.yaml, its own family's left out, with their mean spread inside; below, it ends where no
+ * machine's tenth percentile lies. The same goes for a class of which its family's rows have none.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
  * Coverage, also with a device and with a model left out: validate/tests/unit/t_sure.c, validate/ACCURACY.md. */
@@ -72,17 +74,30 @@ enum sure_part sure_part_of(const struct op *o);
 struct sure_range {
 	double low, high;
 };
+/* A machine by its sheet, nothing fitted: percentiles over its rows, as logarithms. */
+struct sure_met {
+	const char *machine, *family;
+	bool has[SURE_PARTS];
+	double low[SURE_PARTS], middle[SURE_PARTS], high[SURE_PARTS];
+};
+#define SURE_MET_LEAST 3 /* machines of a class, of other families */
+int sure_met_read(const struct source *from, struct arena *a, struct sure_met **v, size_t *n, struct err *e);
+/* Of a machine of `family` that was not met; the ends have two digits at most, which is more than they are worth. */
+struct sure_range sure_met_range(const struct sure_met *v, size_t n, const char *family, enum sure_part p);
+
 /* What an NPU's interval is made by; kept with runs, so the numbers stay. */
 enum sure_from {
 	SURE_UNSAID,
 	SURE_ROWS,   /* rows of its family's silicon */
 	SURE_FITTED, /* what its family's numbers were found on: nothing was held back */
 	SURE_OTHERS, /* other families: this one was never met */
+	SURE_PARTLY, /* rows of its family's silicon, but of some class none: there others */
 	SURE_FROMS
 };
 struct sure_family {
 	enum sure_from from;
-	struct accuracy rows;                /* SURE_ROWS */
+	struct accuracy rows;                /* SURE_ROWS, of the classes */
+	bool met[SURE_PARTS];                /* that they have rows of */
 	struct sure_range range[SURE_PARTS]; /* of the others */
 };
 int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_family *out, struct err *e);

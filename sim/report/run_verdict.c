@@ -76,28 +76,29 @@ static struct sure_range gpu_range(const struct run_report *r, const struct base
 	return either_side(b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name));
 }
 
-/* By rows of its family's silicon. */
-static struct sure_range held_range(const struct run_report *r, const struct baseline *b, const struct accuracy *rows)
+/* By rows of its family's silicon, of ops in classes that these have rows of. */
+static struct sure_range held_range(const struct run_report *r, const struct baseline *b, const struct sure_family *f)
 {
 	struct sure_shares s = { .n = 0 };
 	struct sure own = b->sure;
 	double strange = 0;
 
-	own.silicon = *rows;
+	own.silicon = f->rows;
 	for (size_t i = 0; i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];
 		const struct run_op *x = &r->result->ops[i];
 
-		if (x->carried)
+		if (x->carried || !f->met[sure_part_of(o)])
 			continue;
 		sure_add(&s, op_kind_name(o->kind), (double)x->span_ps);
-		if (accuracy_of(rows, op_kind_name(o->kind)))
+		if (accuracy_of(&f->rows, op_kind_name(o->kind)))
 			strange += (double)x->span_ps * not_held(x);
 	}
 	return either_side(fmax(own.npu_quantile, SURE_NORMAL) *
 	                   sure_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
 }
 
+/* By class. */
 static struct sure_range foreign_range(const struct run_report *r, const struct sure_family *f, struct verdict *v)
 {
 	double time[SURE_PARTS] = { 0 }, all = 0;
@@ -119,18 +120,24 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 {
 	struct err none = ERR_INIT;
 	struct sure_family f;
+	struct sure_range met = { 1, 1 };
 
 	if (machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES) {
 		v->sure = b->has_sure;
 		v->time = v->sure ? gpu_range(r, b) : v->time;
 		return;
 	}
-	if (sure_family_of(r->conf, a, &f, &none) < 0 || (f.from == SURE_ROWS && !b->has_sure))
+	if (sure_family_of(r->conf, a, &f, &none) < 0 ||
+	    ((f.from == SURE_ROWS || f.from == SURE_PARTLY) && !b->has_sure))
 		return;
+	if (f.from == SURE_ROWS || f.from == SURE_PARTLY)
+		met = held_range(r, b, &f);
+	for (int p = 0; p < SURE_PARTS; p++)
+		f.range[p] = f.met[p] ? met : f.range[p];
 	v->sure = true;
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
-	v->time = f.from == SURE_ROWS ? held_range(r, b, &f.rows) : foreign_range(r, &f, v);
+	v->time = f.from == SURE_ROWS ? met : foreign_range(r, &f, v);
 }
 
 /* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */
@@ -485,6 +492,7 @@ static int say_buys(const struct verdict *v, struct str *lines)
 static const char *const sure_words[SURE_FROMS] = {
 	[SURE_FITTED] = "its family's numbers were fitted to published rates: none was held back",
 	[SURE_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
+	[SURE_PARTLY] = "silicon of this family was met, but not in every class: there as other families",
 };
 
 /* Which kernels, and what helps: a run's are at hand, of a stored one how many. */
@@ -625,7 +633,8 @@ static void from_json(struct out_json *j, const struct verdict *v)
 {
 	static const char *const from[SURE_FROMS] = { [SURE_ROWS] = "silicon of its family",
 		                                      [SURE_FITTED] = "rates its family was fitted to",
-		                                      [SURE_OTHERS] = "other families" };
+		                                      [SURE_OTHERS] = "other families",
+		                                      [SURE_PARTLY] = "silicon of its family and other families" };
 
 	out_json_text(j, "from", v->sure ? from[v->from] : NULL);
 	if (!sure_words[v->from])
