@@ -404,6 +404,10 @@ studies: all ## the questions of configs/studies answered: pages in results/stud
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
 	@sed -n '3p' validate/CLAIMS.md
 
+.PHONY: silicon
+silicon: all ## NPUs against rows that others timed on them: by data sheet, by ten rows, roofline beside
+	@sh validate/tools/silicon.sh $B/npusim
+
 .PHONY: kills
 KILLS = 100 1
 kills: all $B/dies.so ## kill commands that write at 100 moments, and look at what is left (KILLS="N SEED"; V=1: a line a kill)

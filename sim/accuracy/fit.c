@@ -290,6 +290,12 @@ static double mape_of(struct fitting *f, unsigned fold, size_t group, size_t *co
 	return *count ? sum / (double)*count : 0;
 }
 
+/* Where a machine is made anew of each value, one beyond the bounds may make none. */
+static uint64_t within(const struct fitting *f, const struct fit_param *x, uint64_t v)
+{
+	return !f->data->settle ? v : v < x->from ? x->from : v > x->to ? x->to : v;
+}
+
 static void sensitivities(struct fitting *f)
 {
 	size_t count;
@@ -298,9 +304,9 @@ static void sensitivities(struct fitting *f)
 		struct fit_param *x = &f->p->fit[i];
 		double as_is = mape_of(f, f->data->folds, f->group[i], &count), up, down;
 
-		put(f, i, x->value + x->value / 10);
+		put(f, i, within(f, x, x->value + x->value / 10));
 		up = mape_of(f, f->data->folds, f->group[i], &count);
-		put(f, i, x->value - x->value / 10);
+		put(f, i, within(f, x, x->value - x->value / 10));
 		down = mape_of(f, f->data->folds, f->group[i], &count);
 		put(f, i, x->value);
 		x->sensitivity = (up > down ? up : down) - as_is;

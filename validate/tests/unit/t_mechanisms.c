@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define MACHINE "configs/npu/wormhole.yaml"
+#define MACHINE "configs/npu/trainium1.yaml"
 /* Bytes, math, and neither. */
 #define GEMV  "op,m,n,k,dtype,weight_dtype\ngemm,1,8192,8192,bf16,bf16\n"
 #define CUBE  "op,m,n,k,dtype,weight_dtype\ngemm,2048,2048,8192,bf16,bf16\n"
