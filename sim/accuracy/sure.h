@@ -16,6 +16,8 @@
  * class of op, weighted by share of time. They hold what was never held, too. A range is Student's t of the middles of the
  * machines in configs/accuracy/families.yaml, its own family's left out, with their mean spread inside; below, it ends where no
  * machine's tenth percentile lies. The same goes for a class of which its family's rows have none.
+ * A machine that npusim calibrate fitted to its own rows is as sure as they are many and near, by class: Student's t of their mean
+ * error.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
  * Coverage, also with a device and with a model left out: validate/tests/unit/t_sure.c, validate/ACCURACY.md. */
@@ -26,10 +28,11 @@
 #include "sim/accuracy/accuracy.h"
 #include "workloads/op.h"
 
-#define SURE_LEVEL  0.8
-#define SURE_NORMAL 1.2815516 /* spreads of a normal error that hold SURE_LEVEL */
-#define SURE_UNHELD 0.5
-#define SURE_PRIOR  5
+#define SURE_LEVEL          0.8
+#define SURE_NORMAL         1.2815516 /* spreads of a normal error that hold SURE_LEVEL */
+#define SURE_SPREAD_OF_MEAN 1.2533141 /* spread of a normal error over its mean: root of half of pi */
+#define SURE_UNHELD         0.5
+#define SURE_PRIOR          5
 
 /* What intervals are made by: configs/accuracy/intervals.yaml, which `npusim validate --totals` writes. */
 struct sure {
@@ -92,8 +95,10 @@ enum sure_from {
 	SURE_FITTED, /* what its family's numbers were found on: nothing was held back */
 	SURE_OTHERS, /* other families: this one was never met */
 	SURE_PARTLY, /* rows of its family's silicon, but of some class none: there others */
+	SURE_CALIBRATED, /* rows of the machine itself, which its file tells (calibrated.*); of classes without any others */
 	SURE_FROMS
 };
+#define SURE_FEW 3 /* rows of a class: fewer say nothing of it */
 struct sure_family {
 	enum sure_from from;
 	struct accuracy rows;                /* SURE_ROWS, of the classes */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "sim/accuracy/rows.h"
+#include "sim/accuracy/sure.h"
 #include "sim/base/hash.h"
 #include "sim/cli/ops_table.h"
 #include "sim/engine/engine.h"
@@ -46,6 +47,7 @@ struct fitting {
 		*tried; /* what `conf` has the values of; NULL: the file's, or values of which no machine can be made */
 	bool none;
 	struct err why;
+	struct fit_report found;
 };
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -328,6 +330,42 @@ static void source_of(const struct fitting *f, const struct fit_plan *p, char *o
 	         f->samples, f->n, (unsigned long long)h, p->n_fit);
 }
 
+/* How far off rows are by class, as those would be that were not taken: the fit's own error times what folds say it is more, or
+ * what as many parameters make of so few rows. */
+static int keep_errors(struct fitting *f, const char *source, struct err *e)
+{
+	const double n = (double)f->samples, p = (double)f->p->n_fit,
+		     more = f->o->folds && f->found.mape > 0 ? f->found.cv_mape / f->found.mape
+	                    : n > p                          ? n / (n - p)
+	                                                     : n;
+	double sum[SURE_PARTS] = { 0 };
+	uint64_t count[SURE_PARTS] = { 0 };
+	char key[64];
+	size_t row;
+
+	for (size_t i = 0; i < f->n; i++)
+		for (size_t k = 0; k < f->sets[i].n; k++) {
+			const enum sure_part part = sure_part_of(&f->tables[i].rows.one[k]->ops[0]);
+			const double d = f->sets[i].v[k].measured_ns ? off(f, i, k) : 0;
+
+			sum[part] += d < 0 ? -d : d;
+			count[part] += f->sets[i].v[k].measured_ns != 0;
+		}
+	for (int part = 0; part < SURE_PARTS; part++) {
+		const double error = count[part] ? sum[part] / (double)count[part] * (more > 1 ? more : 1) : 0;
+
+		snprintf(key, sizeof key, "calibrated.%s_rows", sure_part_name((enum sure_part)part));
+		if (cfg_find(f->conf->raw, key, &row, e) < 0)
+			return -1;
+		cfg_set_raw(f->conf->raw, row, count[part], source);
+		snprintf(key, sizeof key, "calibrated.%s_error", sure_part_name((enum sure_part)part));
+		if (cfg_find(f->conf->raw, key, &row, e) < 0)
+			return -1;
+		cfg_set_raw(f->conf->raw, row, fit_round((uint64_t)(error * 1e4)), source);
+	}
+	return 0;
+}
+
 static int write_config(struct fitting *f, const struct fit_plan *p, struct err *e)
 {
 	char source[160];
@@ -337,6 +375,8 @@ static int write_config(struct fitting *f, const struct fit_plan *p, struct err 
 	if (!f->o->output)
 		return 0;
 	source_of(f, p, source, sizeof source);
+	if (keep_errors(f, source, e) < 0)
+		return -1;
 	for (size_t i = 0; i < p->n_fit; i++)
 		cfg_set_raw(f->conf->raw, p->fit[i].row, p->fit[i].value, source);
 	calibrate_config_text(f->conf->raw, &out);
@@ -415,6 +455,7 @@ static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, st
 	    (f->n > 1 && f->o->folds && !f->o->rows && fit_run(p, f->conf, &left_out, &without, e) < 0) ||
 	    fit_run(p, f->conf, &folds, &r, e) < 0)
 		return -1;
+	f->found = r;
 	settle(f);
 	if (f->none) {
 		*e = f->why;

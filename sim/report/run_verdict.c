@@ -130,10 +130,11 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 	if (sure_family_of(r->conf, a, &f, &none) < 0 ||
 	    ((f.from == SURE_ROWS || f.from == SURE_PARTLY) && !b->has_sure))
 		return;
-	if (f.from == SURE_ROWS || f.from == SURE_PARTLY)
+	if (f.from == SURE_ROWS || f.from == SURE_PARTLY) {
 		met = held_range(r, b, &f);
-	for (int p = 0; p < SURE_PARTS; p++)
-		f.range[p] = f.met[p] ? met : f.range[p];
+		for (int p = 0; p < SURE_PARTS; p++)
+			f.range[p] = f.met[p] ? met : f.range[p];
+	}
 	v->sure = true;
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
@@ -493,6 +494,7 @@ static const char *const sure_words[SURE_FROMS] = {
 	[SURE_FITTED] = "its family's numbers were fitted to published rates: none was held back",
 	[SURE_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
 	[SURE_PARTLY] = "silicon of this family was met, but not in every class: there as other families",
+	[SURE_CALIBRATED] = "as sure as its own rows; what they say nothing of, as other families",
 };
 
 /* Which kernels, and what helps: a run's are at hand, of a stored one how many. */
@@ -634,6 +636,7 @@ static void from_json(struct out_json *j, const struct verdict *v)
 	static const char *const from[SURE_FROMS] = { [SURE_ROWS] = "silicon of its family",
 		                                      [SURE_FITTED] = "rates its family was fitted to",
 		                                      [SURE_OTHERS] = "other families",
+		                                      [SURE_CALIBRATED] = "its own rows, and other families",
 		                                      [SURE_PARTLY] = "silicon of its family and other families" };
 
 	out_json_text(j, "from", v->sure ? from[v->from] : NULL);

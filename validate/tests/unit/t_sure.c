@@ -276,6 +276,36 @@ TEST(a_machines_own_family_does_not_say_how_sure_it_is)
 	arena_free(m.a);
 }
 
+/* A machine that was calibrated is as sure as its rows are many and near, whatever its family is; classes without rows are as
+ * others. */
+TEST(rows_that_calibrated_a_machine_narrow_its_interval_by_class)
+{
+	struct arena *a = arena_new(0);
+	const struct sure_family none = family_of("family: xdna\n", a),
+				 ten = family_of("family: xdna\ncalibrated: {decode_rows: 10, decode_error: 9 %}\n", a),
+				 more = family_of("family: xdna\ncalibrated: {decode_rows: 40, decode_error: 9 %}\n",
+	                                          a),
+				 worse = family_of("family: xdna\ncalibrated: {decode_rows: 10, decode_error: 18 %}\n",
+	                                           a),
+				 two = family_of("family: xdna\ncalibrated: {decode_rows: 2, decode_error: 1 %}\n", a);
+	const enum sure_part d = SURE_DECODE, p = SURE_PREFILL;
+
+	CHECK_U64(ten.from, SURE_CALIBRATED);
+	/* t of nine degrees, 1.383, times the root of 1.1, times 0.09 x 1.2533 */
+	CHECK(fabs(ten.range[d].high - exp(1.383 * sqrt(1.1) * 0.09 * 1.2533)) < 1e-3);
+	CHECK(near(ten.range[d].low, 1 / ten.range[d].high));
+	CHECK(more.range[d].high < ten.range[d].high && ten.range[d].high < worse.range[d].high);
+	CHECK(worse.range[d].high < none.range[d].high);
+	CHECK(near(ten.range[p].low, none.range[p].low) && near(ten.range[p].high, none.range[p].high));
+	/* Two rows say nothing, however near. */
+	CHECK_U64(two.from, SURE_OTHERS);
+	CHECK(near(two.range[d].high, none.range[d].high));
+	/* Nor does it matter that its family has rows of its own. */
+	CHECK_U64(family_of("family: tpu\ncalibrated: {prefill_rows: 5, prefill_error: 5 %}\n", a).from,
+	          SURE_CALIBRATED);
+	arena_free(a);
+}
+
 /* Rows at hand of a family and class, and how many of them the interval of the other families holds. */
 struct cell {
 	char family[32];
@@ -445,6 +475,7 @@ SUITE(t_sure, T(errors_go_together_within_a_class_and_apart_between_classes),
       T(classes_of_another_familys_interval_are_weighted_by_time), T(rows_say_what_a_product_is_and_its_step_all_else),
       T(a_file_of_families_that_is_none_says_why), T(the_interval_of_a_new_family_is_students_t_of_the_others),
       T(a_machines_own_family_does_not_say_how_sure_it_is),
+      T(rows_that_calibrated_a_machine_narrow_its_interval_by_class),
       T(intervals_of_other_families_hold_four_of_five_rows_of_a_family_left_out),
       T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
       T(the_committed_intervals_are_those_of_the_committed_totals), T(what_is_left_out_is_not_looked_at),
