@@ -22,6 +22,7 @@
 
 #define SEARCH   50  /* evaluations a parameter: a row is mapped anew in each */
 #define MOST_OFF 0.5 /* of a logarithm: what a row counts at the most */
+#define UNTOLD   0.1 /* points of mean error for a tenth of a value */
 #define ODD      50  /* percent: no value explains a row that is further off behind the fit */
 
 struct table {
@@ -426,6 +427,19 @@ static int check_start(struct fitting *f, struct err *e)
 	return err_add(e, "setting what '%s' fits", f->o->plan);
 }
 
+/* Values that could as well be others. */
+static void say_untold(const struct fit_plan *p, struct str *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (p->fit[i].sensitivity < UNTOLD) {
+			str_addf(out, "%s%s", any ? ", " : "these rows hardly tell: ", p->fit[i].name);
+			any = true;
+		}
+	str_add(out, any ? "\n" : "");
+}
+
 static void say_sums(struct fitting *f, const struct fit_report *r, const struct fit_report *without, struct str *out)
 {
 	const struct offs rest = offs_all(f, false);
@@ -437,6 +451,7 @@ static void say_sums(struct fitting *f, const struct fit_report *r, const struct
 	         r->cv_mape);
 	if (rest.n)
 		str_addf(out, "on the %zu rows that were not taken %.2f %%\n", rest.n, rest.mape);
+	say_untold(f->p, out);
 	if (f->n > 1 && f->o->folds && !f->o->rows)
 		str_addf(out, "each table by a fit to the others: %.2f %%\n", without->cv_mape);
 }
