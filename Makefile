@@ -17,8 +17,8 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat inputs yaml yaml_json json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
-WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
+       evq stat inputs out_json yaml yaml_json json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
+WORKLOADS = dtype experts kernel_type quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -28,18 +28,18 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit partition unit_issue $(UNITS:%=unit_%) npu_power core core_explain cp
-GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
+GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_grouped gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
 MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
-TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_op \
-             capture_spool capture_import replay replay_file ops_csv format
+TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_view nvtx_op \
+             capture_spool capture_import replay replay_file ops_csv shaped columns tt_csv ascend_csv rocprof_csv hlo_text xplane_json format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
-LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
+LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
@@ -50,30 +50,30 @@ PROGRAM_OF = program_fields program_base program_words program_remainder program
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
-REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
+REPORT_OF = doc figure_doc score_doc limits_doc ablate_doc ablate_page plain_page chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust
 API = api api_machine api_work api_eval api_limits
-UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
+UI = screen out outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CLI = cmd \
-      score_out ops_table ops_rows named \
+      ops_table ops_rows named \
       run \
-      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
-      sweep sweep_view sweep_again sweep_print study pareto \
-      answer answer_read answer_run answer_values answer_text answer_page plain_page \
+      serve serve_memory serve_watch serve_show ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates_map rates_run rates_print \
+      sweep merge sweep_again sweep_print pareto \
+      answer answer_read answer_run answer_values answer_text answer_page \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
-      gpu gpu_energy validate validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
+      gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside probe_kernel probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_by trace_ops \
       bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite workload program \
+UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build attend step scale rewrite workload program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp mechanisms machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
@@ -82,9 +82,9 @@ PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
 SEEN     =
-SEEN_study  = answer_read answer_run answer_values answer_text answer_page plain_page cmd
+SEEN_study  = answer_read answer_run answer_values answer_text answer_page cmd
 SEEN_beside = probe_kernel_beside gpu cmd
-FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
+FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve study model kernels tiled beside foreign
 
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)
@@ -515,7 +515,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' 'datadir=$${prefix}/share/npusim' '' \
 	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
 	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
-SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
+SHARED = configs traces/capture/torch_ops.py traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1

@@ -28,18 +28,22 @@
  *   arch/machine       a machine as plain data, and read from YAML
  *
  *   sim/lower          from a trace to an op stream
+ *   sim/align          kernels without operators laid over a model
  *   sim/build          from a model's description to an op stream
  *   sim/rewrite        an op stream as another program would have computed the same
  *   sim/map            from an op stream to a tile program
  *   sim/program        a tile program as text, there and back
  *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
+ *   sim/workload       what is run: a trace, a model or a program by one spec, read to an op stream
  *   sim/serve          requests that arrive over time: what each step works for, and what it takes
  *   sim/study          many designs; one parameter a step further
  *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed
  *   sim/accuracy       how far a model is off, and how sure a total is; microbenchmarks on a simulated memory; fits
  *
  *   sim/ui             options, tables, files: how the command line talks
- *   sim/report         a run over time, for Perfetto
+ *   sim/report         what was found, as tables, CSV, JSON and pages; a run over time, for Perfetto
+ *   sim/api            the library: npusim.h over all of it
+ *   sim/examples       programs that call the library
  *   sim/cli            one command a file
  *   sim                this file: the table of commands
  *
@@ -55,6 +59,7 @@
 #include "sim/base/inputs.h"
 #include "sim/base/version.h"
 #include "sim/cli/cmd.h"
+#include "sim/ui/outfile.h"
 #include "sim/ui/screen.h"
 
 static cmd_fn man, completion, study; /* which tell of all commands, or run them */
@@ -244,7 +249,7 @@ int main(int argc, char **argv)
 	if (start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
 		err_set(&e, ERR_NOMEM, "out of memory");
 	if (out.failed || (out.len && !screen_page(&out)))
-		out_flush(&out, stdout, &io);
+		outfile_print(&out, stdout, &io);
 	if (io.kind)
 		cmd_complain(&io);
 	if (e.kind)

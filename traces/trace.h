@@ -13,10 +13,10 @@
 #define TRACE_MAX_ARGS 16 /* tensors of one op, a list's members counted one by one; more are dropped and counted */
 
 enum trace_launch_kind { TRACE_KERNEL, TRACE_MEMCPY, TRACE_MEMSET };
-/* How a launch came to its framework op: by the profiler's id, which an op around the launch's call bore out, or as the
- * innermost op around that call. */
-enum trace_link { TRACE_LINK_NONE, TRACE_LINK_ID, TRACE_LINK_NESTING };
-#define TRACE_LINKS 3
+/* How a launch came to its framework op: by the profiler's id, which an op around the launch's call bore out, as the
+ * innermost op around that call, or, of a graph, around the call that made its node. */
+enum trace_link { TRACE_LINK_NONE, TRACE_LINK_ID, TRACE_LINK_NESTING, TRACE_LINK_NODE };
+#define TRACE_LINKS 4
 enum trace_copy_dir {
 	TRACE_COPY_NONE,
 	TRACE_COPY_HTOD,
@@ -45,6 +45,8 @@ struct trace_op {
 	int64_t sequence; /* autograd's number, shared by an op and its backward; -1: none */
 	uint32_t n_args;
 	const struct trace_arg *args;
+	const char
+		*types; /* how the least sure of its arguments' types is known (sim/lower/lower.h); NULL: as recorded */
 };
 
 struct trace_launch {
@@ -99,6 +101,7 @@ struct trace {
 	int64_t base_ns, wall_ns;         /* wall of the selection from an unprofiled source; -1: unknown */
 	const char *range;                /* NULL: the whole trace */
 	size_t n_files;                   /* that it is of, on one time axis */
+	const char *dtype;                /* number format of tensors of which nothing tells it; NULL: none */
 	size_t n_launches, n_ranges, n_devices, n_syncs, n_stats;
 	struct trace_launch *launches;
 	struct trace_range *ranges; /* of the whole trace, host annotations, in order of start */

@@ -24,6 +24,8 @@ static const struct { const char *prefix; enum dtype d; } framework[] = {
 	{ "long", DT_INT64 }, { "int", DT_INT32 }, { "short", DT_INT16 }, { "signed char", DT_INT8 },
 	{ "char", DT_INT8 }, { "unsigned char", DT_INT8 }, { "unsigned short", DT_INT16 }, { "unsigned int", DT_INT32 },
 	{ "unsigned long", DT_INT64 }, { "bool", DT_BOOL },
+	/* of either part; who counts elements counts two (shape_args.c) */
+	{ "c10::complex<float>", DT_FP32 }, { "c10::complex<double>", DT_FP64 }, { "c10::complex<c10::Half>", DT_FP16 },
 };
 /* clang-format on */
 
@@ -60,6 +62,14 @@ enum dtype dtype_from_framework(const char *name)
 			return framework[i].d;
 	}
 	return DT_NONE;
+}
+
+const char *dtype_to_framework(enum dtype d)
+{
+	for (size_t i = 0; i < sizeof framework / sizeof *framework; i++)
+		if (framework[i].d == d && strcmp(framework[i].prefix, "c10::Float8") != 0)
+			return framework[i].prefix;
+	return d == DT_FP8 ? "c10::Float8_e4m3fn" : "";
 }
 
 enum dtype dtype_accumulates(enum dtype d)

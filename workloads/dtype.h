@@ -18,5 +18,6 @@ const char *dtype_name(enum dtype d);              /* "bf16" */
 enum dtype dtype_accumulates(enum dtype d);        /* in which products of it are summed */
 enum dtype dtype_parse(const char *name);          /* our names; DT_NONE when unknown */
 enum dtype dtype_from_framework(const char *name); /* "c10::BFloat16", "long int", ...; DT_NONE when unknown */
+const char *dtype_to_framework(enum dtype d);      /* one of those names, "" of what no framework has */
 
 #endif

@@ -8,10 +8,14 @@
 
 bool ops_listed_all(const struct op_stream *s)
 {
-	for (size_t i = 0; i < s->n_ops; i++)
-		if (!s->ops[i].listed)
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		if (!s->ops[i].listed && s->ops[i].kind != OP_OPAQUE)
 			return false;
-	return s->n_ops > 0;
+		n += s->ops[i].listed;
+	}
+	return n > 0;
 }
 
 bool ops_listed_unmeasured(const struct op *o)

@@ -5,7 +5,7 @@
 #include "sim/base/err.h"
 #include "workloads/op.h"
 
-/* Is all of it rows of tables? Is this op a row without a measured time? How many of those are there? */
+/* Is all of it rows of tables, but for kernels that nothing models (traces/read/shaped.h has such)? Is this op a row without a measured time? How many of those are there? */
 bool ops_listed_all(const struct op_stream *s);
 bool ops_listed_unmeasured(const struct op *o);
 size_t ops_listed_without_time(const struct op_stream *s);

@@ -406,6 +406,21 @@ const char *listed_op_name(const struct listed *x)
 	return x->kind->op;
 }
 
+bool listed_needs(const struct listed *x, enum listed_column c)
+{
+	return x->kind->needs >> c & 1;
+}
+
+bool listed_takes(const struct listed *x, enum listed_column c)
+{
+	return (ALWAYS | x->kind->needs | x->kind->may) >> c & 1;
+}
+
+uint32_t listed_operands(const struct listed *x)
+{
+	return x->kind->arity;
+}
+
 void listed_kind_name(const struct op *o, char *to, size_t size)
 {
 	const char *kind = op_kind_name(o->kind), *variant = op_variant_name(o);

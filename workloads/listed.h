@@ -85,6 +85,10 @@ size_t listed_meanings(void);
 const struct listed_meaning *listed_meaning(size_t i);
 int listed_meaning_of(const struct trace_launch *l);
 const char *listed_op_name(const struct listed *x); /* "gemm", "elementwise:silu", "convert:fp8" */
+/* Of a row that names its op: must it have that column, may it, and how many operands of its size an elementwise op has. */
+bool listed_needs(const struct listed *x, enum listed_column c);
+bool listed_takes(const struct listed *x, enum listed_column c);
+uint32_t listed_operands(const struct listed *x);
 
 /* How a table names an op: by its kind, and by what tells it apart where a row may say that. Functions without a name of
  * their own cost what the commonest of their kind does. */

@@ -48,7 +48,9 @@ struct op_shape {
 	uint64_t top;                /* topk */
 	uint32_t arity;              /* elementwise: tensor inputs; concat: members */
 	bool causal, paged, strided; /* strided: some operand is not contiguous */
-	uint32_t apart; /* copy, sum: 32-byte sectors of an operand in 32 neighbours; 0: no more than need be */
+	uint32_t
+		walked; /* copy, elementwise: dims that an element's place is worked out from, those joined that lie alike; 0: unknown */
+	uint32_t apart; /* copy, elementwise: 32-byte sectors of an operand in 32 neighbours; 0: no more than need be */
 };
 
 struct op_tensor {
@@ -111,7 +113,8 @@ struct op {
 	uint64_t measured_ns;                /* sum over its launches */
 	uint64_t measured_fj, measured_khz;  /* of a row of a table of ops; 0: not told */
 	uint64_t opaque_bytes, opaque_flops; /* OP_OPAQUE with counters; 0 when none */
-	bool listed;                         /* a row of a table of ops: measured_ns 0 is a row that says no time */
+	const char *types; /* how the formats of its tensors are known (sim/lower/lower.h); NULL: recorded */
+	bool listed;       /* a row of a table of ops: measured_ns 0 is a row that says no time */
 };
 
 /* A router: top-k over `experts`, `top` picked each step; in a trace the picks' identity is unknown. */

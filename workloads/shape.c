@@ -8,12 +8,12 @@
 /* X(name in a rule's `shape:`, whether it looks at the framework op's arguments). */
 /* clang-format off */
 #define READER_ROWS(X) \
-	X(product, true)   X(attention, true)   X(convolution, true) X(softmax, true)    X(norm, true) \
+	X(product, true)   X(grouped, true)    X(attention, true)   X(convolution, true) X(softmax, true)    X(norm, true) \
 	X(norm_out, true)  X(add_norm, true)    X(reduce, true)      X(elementwise, true) X(out_first, true) \
 	X(fused, true)     X(rope, true)        X(copy, true)        X(fill, true)       X(arange, true) \
 	X(concat, true)    X(gather, true)      X(index, true)       X(scatter, true)    X(topk, true) \
 	X(sort, true)      X(scan, true)        X(nonzero, true)     X(cache_write, true) X(collective, true) \
-	X(memcpy, false)   X(memset, false)
+	X(histogram, true) X(memcpy, false)     X(memset, false)
 /* clang-format on */
 
 #define AS_ROW(name, needs)  { #name, rd_##name, needs },
@@ -59,7 +59,7 @@ static void reset(struct shape *s)
 {
 	s->s = (struct op_shape){ 0 };
 	s->dtype = s->out_dtype = s->acc_dtype = DT_NONE;
-	s->open_index = s->open_estimate = false;
+	s->open_groups = s->open_index = s->open_estimate = s->strided_said = false;
 	s->n_in = s->n_out = 0;
 }
 
@@ -91,7 +91,7 @@ int shape_read(int reader, const struct trace_launch *l, struct shape *out, cons
 		out->dtype = out->out_dtype;
 	if (out->acc_dtype == DT_NONE)
 		out->acc_dtype = dtype_accumulates(out->dtype);
-	for (uint32_t i = 0; i < out->n_in; i++)
+	for (uint32_t i = 0; i < out->n_in && !out->strided_said; i++)
 		out->s.strided = out->s.strided || (!out->in[i].dense && out->in[i].ndims >= 0);
 	return 0;
 }
@@ -116,6 +116,15 @@ int shape_close_index(struct shape *s, uint64_t n)
 	s->s.elems = elems;
 	s->open_index = false;
 	return 0;
+}
+
+void shape_close_groups(struct op_shape *s, uint64_t hit)
+{
+	hit = hit > s->batch ? s->batch : hit;
+	hit = hit > s->m ? s->m : hit;
+	hit = hit ? hit : 1;
+	s->batch = hit;
+	s->m = (s->m + hit - 1) / hit;
 }
 
 uint64_t shape_product_rows(const struct trace_launch *l)

@@ -10,10 +10,11 @@
 #include "traces/trace.h"
 #include "workloads/op.h"
 
-#define SHAPE_MAX_ELEMS (UINT64_C(1) << 48)
-#define SHAPE_MAX_MACS  (UINT64_C(1) << 62)
-#define SHAPE_MAX_IN    (TRACE_MAX_ARGS + 2)
-#define SHAPE_MAX_OUT   2
+#define SHAPE_MAX_ELEMS  (UINT64_C(1) << 48)
+#define SHAPE_MAX_MACS   (UINT64_C(1) << 62)
+#define SHAPE_MAX_GROUPS 4096
+#define SHAPE_MAX_IN     (TRACE_MAX_ARGS + 2)
+#define SHAPE_MAX_OUT    2
 
 /* What an operand is for; it decides where the lowering looks for the tensor and what it takes an unknown one for. */
 enum shape_use {
@@ -46,8 +47,10 @@ struct shape_io {
 struct shape {
 	struct op_shape s;
 	enum dtype dtype, out_dtype, acc_dtype;
+	bool open_groups;   /* s.m rows go to s.batch groups; how many to each is on the device: shape_close_groups */
 	bool open_index;    /* how many positions is not in the trace: shape_close_index says */
 	bool open_estimate; /* it is, roughly: s.elems holds what the launch's grid says */
+	bool strided_said;  /* the reader filled s.strided: of a concat, for its largest member */
 	uint32_t n_in, n_out;
 	struct shape_io in[SHAPE_MAX_IN], out[SHAPE_MAX_OUT];
 };
@@ -59,6 +62,8 @@ int shape_find(const char *name);
 const char *const *shape_names(size_t *n);
 /* Completes the shape of an indexed read whose positions another op made: `n` of them. -1 when it grows too large. */
 int shape_close_index(struct shape *s, uint64_t n);
+/* The rows of a grouped product go to `hit` of its groups, 1 to as many as it has of either: as evenly as they go. */
+void shape_close_groups(struct op_shape *s, uint64_t hit);
 /* Rows (m) of the product a launch computes, 0 when its framework op does not say. */
 uint64_t shape_product_rows(const struct trace_launch *l);
 /* An operand reads tensors of both types, or a copy's ends differ in type. False when types are missing. */

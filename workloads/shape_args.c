@@ -51,9 +51,12 @@ bool rd_int(const struct reading *r, int32_t pos, int64_t *v)
 {
 	const char *p = rd_scalar(r, pos);
 	char *end;
+	long long n;
 
 	p += *p == '[';
-	*v = strtoll(p, &end, 10);
+	n = strtoll(p, &end, 10);
+	if (end != p)
+		*v = n; /* else what the caller takes without */
 	return end != p;
 }
 
@@ -111,8 +114,8 @@ static int measure(struct reading *r, struct shape_io *io)
 	return 0;
 }
 
-/* Frameworks store two 4-bit values in an element ("Float4_e2m1fn_x2") and count elements: here dims and strides count
- * values. The two are neighbours along the dim of stride 1, the last where strides are not known. */
+/* Frameworks store two 4-bit values in an element ("Float4_e2m1fn_x2") and count
+ * elements: here dims and strides count values. The two are neighbours along the dim of stride 1, the last where strides are not known. */
 static void unpack(struct shape_io *io)
 {
 	int32_t inner = io->ndims - 1;
@@ -135,6 +138,18 @@ static bool two_an_element(const char *dtype)
 	const size_t n = strlen(dtype);
 
 	return n > 3 && strcmp(dtype + n - 3, "_x2") == 0;
+}
+
+/* The parts of a complex number are a last dim of two. */
+static int split_parts(struct reading *r, struct shape_io *io)
+{
+	if (io->ndims == TRACE_MAX_DIMS)
+		return rd_refuse(r, "too many dims");
+	for (int32_t i = 0; i < io->ndims; i++)
+		io->strides[i] *= 2;
+	io->dims[io->ndims] = 2;
+	io->strides[io->ndims++] = 1;
+	return 0;
 }
 
 struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_use use)
@@ -168,6 +183,8 @@ struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_
 	io->strides_known = any;
 	if (two_an_element(a->dtype))
 		unpack(io);
+	if (strncmp(a->dtype, "c10::complex<", 13) == 0 && split_parts(r, io) < 0)
+		return NULL;
 	if (measure(r, io) < 0)
 		return NULL;
 	r->s->n_in++;

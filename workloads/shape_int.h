@@ -39,14 +39,19 @@ int rd_mul(struct reading *r, uint64_t a, uint64_t b, uint64_t *out);
 /* PyTorch's number of a dtype, as in a `dtype=` argument; DT_NONE when absent or unknown. */
 enum dtype rd_dtype_code(const struct reading *r, int32_t pos);
 enum dtype rd_promote(enum dtype a, enum dtype b);
+/* Sectors of `src` in which the 32 neighbours of `dst` lie that a warp writes; 0 where neighbours are neighbours, or one
+ * element for all. */
+uint32_t rd_apart(const struct shape_io *src, const struct shape_io *dst);
+/* Dims of `out` that are left when neighbours which lie one behind the other in it and in all inputs are joined. */
+uint32_t rd_walked(const struct shape *s, const struct shape_io *out);
 bool rd_name_is(const struct reading *r, const char *const *names); /* NULL-terminated */
 
 /* The readers themselves, which shape.c has in a table: shape_product.c, */
-shape_reader rd_product, rd_attention, rd_convolution;
+shape_reader rd_product, rd_grouped, rd_attention, rd_convolution;
 /* shape_rows.c, */
 shape_reader rd_softmax, rd_norm, rd_norm_out, rd_add_norm, rd_reduce, rd_elementwise, rd_out_first, rd_fused, rd_rope;
 /* shape_move.c */
 shape_reader rd_copy, rd_fill, rd_arange, rd_concat, rd_gather, rd_index, rd_scatter, rd_topk, rd_sort, rd_scan,
-	rd_nonzero, rd_memcpy, rd_memset, rd_cache_write, rd_collective;
+	rd_nonzero, rd_histogram, rd_memcpy, rd_memset, rd_cache_write, rd_collective;
 
 #endif

@@ -49,18 +49,20 @@ static int copy_to(struct reading *r, const struct trace_arg *to)
 	return 0;
 }
 
-/* Sectors of `src` in which the 32 neighbours of `dst` lie that a warp writes; 0 where neighbours are neighbours. */
-static uint32_t apart(const struct shape_io *src, const struct shape_io *dst)
+uint32_t rd_apart(const struct shape_io *src, const struct shape_io *dst)
 {
-	uint64_t met[32], size = dtype_bits(src->dtype) / 8;
+	uint64_t met[32], size = dtype_bits(src->dtype) / 8, strides[TRACE_MAX_DIMS] = { 0 };
+	const int lead = dst->ndims - src->ndims; /* dims that `src` has not are broadcast, as those of 1 */
 	uint32_t n = 0;
 	bool together = true;
 
-	if (!src->strides_known || !dst->strides_known || src->ndims != dst->ndims || !size)
+	if (!src->strides_known || !dst->strides_known || src->ndims < 1 || lead < 0 || !size)
 		return 0;
+	for (int i = lead; i < dst->ndims; i++)
+		strides[i] = src->dims[i - lead] > 1 ? src->strides[i - lead] : 0;
 	for (int i = 0; i < dst->ndims; i++)
 		if (dst->dims[i] > 1 && dst->strides[i] == 1)
-			together = src->strides[i] <= 1;
+			together = strides[i] <= 1;
 	if (together)
 		return 0;
 	for (uint64_t e = 0; e < 32 && e < dst->elems; e++) {
@@ -69,7 +71,7 @@ static uint32_t apart(const struct shape_io *src, const struct shape_io *dst)
 
 		for (int i = 0; i < dst->ndims; i++)
 			if (dst->dims[i] > 1 && dst->strides[i])
-				at += e / dst->strides[i] % dst->dims[i] * src->strides[i];
+				at += e / dst->strides[i] % dst->dims[i] * strides[i];
 		at = at * size / SECTOR;
 		while (k < n && met[k] != at)
 			k++;
@@ -79,6 +81,43 @@ static uint32_t apart(const struct shape_io *src, const struct shape_io *dst)
 	return n;
 }
 
+/* Of a dim that `io` has not, or has once, nothing moves. */
+static uint64_t stride_at(const struct shape_io *io, const struct shape_io *out, int dim)
+{
+	const int at = dim - (out->ndims - io->ndims);
+
+	return at < 0 || io->dims[at] <= 1 ? 0 : io->strides[at];
+}
+
+uint32_t rd_walked(const struct shape *s, const struct shape_io *out)
+{
+	int order[TRACE_MAX_DIMS], n = 0;
+	uint32_t left = 1;
+
+	for (int d = 0; d < out->ndims; d++) { /* by the result's strides, the innermost first */
+		int at = n++;
+
+		if (out->dims[d] <= 1) {
+			n--;
+			continue;
+		}
+		for (; at > 0 && out->strides[order[at - 1]] > out->strides[d]; at--)
+			order[at] = order[at - 1];
+		order[at] = d;
+	}
+	for (int i = 1; i < n; i++) {
+		const int inner = order[i - 1], outer = order[i];
+		bool joins = out->strides[outer] == out->strides[inner] * out->dims[inner];
+
+		for (uint32_t k = 0; k < s->n_in && joins; k++)
+			if (s->in[k].ndims <= out->ndims)
+				joins = stride_at(&s->in[k], out, outer) ==
+				        stride_at(&s->in[k], out, inner) * out->dims[inner];
+		left += !joins;
+	}
+	return left;
+}
+
 int rd_copy(struct reading *r)
 {
 	const struct trace_arg *to = rd_tensor(r, 0), *from = rd_tensor(r, 1);
@@ -86,7 +125,8 @@ int rd_copy(struct reading *r)
 
 	if (!src || !to || copy_to(r, to) < 0)
 		return -1;
-	r->s->s.apart = apart(&r->s->in[0], &r->s->out[0]);
+	r->s->s.apart = rd_apart(&r->s->in[0], &r->s->out[0]);
+	r->s->s.walked = rd_walked(r->s, &r->s->out[0]);
 	r->s->s.elems = r->s->out[0].elems;
 	r->s->s.arity = 1;
 	return 0;
@@ -220,7 +260,7 @@ int rd_concat(struct reading *r)
 	bool stack = strcmp(r->name, "stack") == 0, guess;
 	enum dtype from_kernel = concat_dtype(r->l->name, &guess);
 	uint64_t dims[TRACE_MAX_DIMS], along = 0;
-	const struct shape_io *first = NULL;
+	const struct shape_io *first = NULL, *largest = NULL;
 	int64_t dim = 0;
 	uint32_t axis = 0;
 	int32_t nd;
@@ -252,6 +292,8 @@ int rd_concat(struct reading *r)
 				return rd_refuse(r, "a concat's members do not fit together");
 		if (along > SHAPE_MAX_ELEMS)
 			return rd_refuse(r, "a tensor has more than 2^48 elements");
+		if (!largest || io->elems > largest->elems)
+			largest = io;
 		along += stack ? 1 : io->dims[axis];
 	}
 	if (!first)
@@ -264,6 +306,8 @@ int rd_concat(struct reading *r)
 	if (!stack && r->s->n_in > 1 && first->ndims >= 3 && first->dims[axis] > along - first->dims[axis])
 		r->s->in[0].use = SHAPE_GROWS;
 	r->s->s.arity = r->s->n_in;
+	r->s->s.strided = !largest->dense;
+	r->s->strided_said = true;
 	if (!rd_out(r, first->dtype, dims, nd))
 		return -1;
 	r->s->out[0].dtype_guess = first->dtype_guess;
@@ -326,6 +370,7 @@ int rd_index(struct reading *r)
 {
 	struct shape_io *table = rd_in(r, rd_nth(r, 0), SHAPE_ROWS), *index;
 	struct trace_arg none = { .dtype = "long int", .scalar = "", .ndims = 0, .list = -1 };
+	const struct trace_arg *given = rd_nth(r, 1);
 	uint64_t row;
 
 	if (!table)
@@ -336,7 +381,13 @@ int rd_index(struct reading *r)
 		return -1;
 	index->ndims = -1;
 	row = table->elems / table->dims[0];
-	if (strstr(r->l->name, "vectorized_gather"))
+	if (given && rd_nth(r, 2) == NULL && given->ndims > 0) { /* one list, which this trace shows */
+		r->s->s.elems = 1;
+		for (int32_t i = 0; i < given->ndims; i++)
+			if (given->dims[i] < 0 ||
+			    rd_mul(r, r->s->s.elems, (uint64_t)given->dims[i], &r->s->s.elems) < 0)
+				return rd_refuse(r, "a dim is negative");
+	} else if (strstr(r->l->name, "vectorized_gather"))
 		r->s->s.elems = r->l->grid[0];
 	else
 		r->s->s.elems = r->l->grid[0] * UINT64_C(512) / (row ? row : 1);
@@ -392,6 +443,25 @@ int rd_scatter(struct reading *r)
 		self->elems = cap; /* the result is a copy first */
 	r->s->s.elems = n;
 	return 0;
+}
+
+/* Counts of values: histc(x, bins, ...), bincount(x, weights, minlength). Of the latter the least that it may give. */
+int rd_histogram(struct reading *r)
+{
+	const bool counts = strcmp(r->name, "bincount") == 0;
+	struct shape_io *x = rd_in(r, rd_nth(r, 0), SHAPE_DATA);
+	uint64_t dims[1];
+	int64_t bins = 0;
+
+	if (!x)
+		return -1;
+	if (!rd_int(r, counts ? 2 : 1, &bins) && !counts)
+		bins = 100; /* the framework's */
+	if (bins < 0)
+		return rd_refuse(r, "a histogram of fewer than no bins");
+	dims[0] = bins ? (uint64_t)bins : 1;
+	r->s->s.elems = x->elems;
+	return rd_out(r, counts ? DT_INT64 : x->dtype, dims, 1) ? 0 : -1;
 }
 
 /* `reshape_and_cache(key, value, key_cache, value_cache, slots)`. */

@@ -67,7 +67,8 @@ static int guess_product(struct reading *r, const struct trace_arg **left, const
 
 static enum dtype product_out(const struct reading *r, enum dtype in)
 {
-	enum dtype d = strcmp(r->name, "_scaled_mm") == 0 ? rd_dtype_code(r, 6) : DT_NONE;
+	const bool grouped = strcmp(r->name, "_scaled_grouped_mm") == 0;
+	enum dtype d = grouped || strcmp(r->name, "_scaled_mm") == 0 ? rd_dtype_code(r, grouped ? 7 : 6) : DT_NONE;
 
 	if (d != DT_NONE)
 		return d;
@@ -126,6 +127,64 @@ int rd_product(struct reading *r)
 			return -1;
 		bias->use = bias->ndims < nd ? SHAPE_PARAM : SHAPE_DATA;
 	}
+	return rd_out(r, product_out(r, left->dtype), dims, nd) ? 0 : -1;
+}
+
+/* A tensor of one matrix a group: the matrix. */
+static void one_of(struct shape_io *io)
+{
+	io->ndims--;
+	memmove(io->dims, io->dims + 1, (size_t)io->ndims * sizeof *io->dims);
+	memmove(io->strides, io->strides + 1, (size_t)io->ndims * sizeof *io->strides);
+	io->elems = io->extent = io->dims[0] * io->dims[1];
+}
+
+/* Products of a group each in one launch: [rows, k] x [groups, k, n], where offsets on the device say whose the rows are
+ * (a mixture's experts); [groups, m, k] x [k, n of all]; [m, k of all] x [k of all, n], a product of each stretch of k. */
+int rd_grouped(struct reading *r)
+{
+	const struct trace_arg *a = rd_tensor(r, 0), *b = rd_tensor(r, 1), *ends;
+	static const char *const known[] = { "_grouped_mm", "grouped_mm", "_scaled_grouped_mm", NULL };
+	const int32_t offsets = strcmp(r->name, "_scaled_grouped_mm") == 0 ? 4 : 2;
+	struct op_shape *s = &r->s->s;
+	struct shape_io *left, *right;
+	uint64_t dims[TRACE_MAX_DIMS], groups;
+	int32_t nd = 2;
+
+	if (!rd_name_is(r, known))
+		return rd_refuse(r, "this grouped product's op does not give its groups as dims");
+	if (!(left = rd_in(r, a, SHAPE_LEFT)) || !(right = rd_in(r, b, SHAPE_RIGHT)))
+		return -1;
+	if (left->ndims < 2 || left->ndims > 3 || right->ndims < 2 || right->ndims > 3)
+		return rd_refuse(r, "a grouped product's operands have two or three dims");
+	ends = rd_tensor(r, offsets);
+	groups = right->ndims == 3                               ? right->dims[0]
+	         : left->ndims == 3                              ? left->dims[0]
+	         : ends && ends->ndims == 1 && ends->dims[0] > 0 ? (uint64_t)ends->dims[0]
+	                                                         : 0;
+	if (!groups || groups > SHAPE_MAX_GROUPS)
+		return rd_refuse(r, "a grouped product has 1 to 4096 groups");
+	if (left->ndims == 3 && right->ndims == 3 && left->dims[0] != groups)
+		return rd_refuse(r, "a grouped product's operands differ in groups");
+	s->batch = groups;
+	s->m = dims[0] = left->dims[left->ndims - 2];
+	s->n = dims[1] = right->dims[right->ndims - 1];
+	s->k = left->dims[left->ndims - 1];
+	if (s->k != right->dims[right->ndims - 2])
+		return rd_refuse(r, "a product's inner dims differ");
+	if (check_macs(r, s) < 0)
+		return -1;
+	if (left->ndims == 2 && right->ndims == 3) {
+		r->s->open_groups = true;
+		one_of(right);
+	} else if (left->ndims == 3 && right->ndims == 2) {
+		s->n = (s->n + groups - 1) / groups;
+	} else {
+		dims[0] = groups, dims[1] = s->m, dims[2] = s->n, nd = 3;
+		s->k = left->ndims == 3 ? s->k : (s->k + groups - 1) / groups;
+	}
+	r->s->dtype = left->dtype;
+	r->s->acc_dtype = dtype_accumulates(left->dtype);
 	return rd_out(r, product_out(r, left->dtype), dims, nd) ? 0 : -1;
 }
 

@@ -263,13 +263,18 @@ static void set_uses(struct shape *s, const struct shape_io *out)
 int rd_elementwise(struct reading *r)
 {
 	static const char *const selects[] = { "where", "masked_fill", NULL };
+	static const char *const complex[] = { "polar", "complex",
+		                               NULL }; /* of two reals, a third argument is the result */
+	const bool parts = rd_name_is(r, complex);
 	uint64_t dims[TRACE_MAX_DIMS];
 	enum dtype common = DT_NONE;
 	struct shape_io *out;
 	int32_t nd = 0;
 
-	if (elementwise_in(r, 0, TRACE_MAX_ARGS) < 0 || broadcast(r, dims, &nd) < 0)
+	if (elementwise_in(r, 0, parts ? 2 : TRACE_MAX_ARGS) < 0 || broadcast(r, dims, &nd) < 0)
 		return -1;
+	if (parts && nd < TRACE_MAX_DIMS)
+		dims[nd++] = 2;
 	for (uint32_t i = 0; i < r->s->n_in; i++)
 		if (r->s->in[i].dtype != DT_BOOL || !rd_name_is(r, selects))
 			common = rd_promote(common, r->s->in[i].dtype);
@@ -281,6 +286,12 @@ int rd_elementwise(struct reading *r)
 	set_uses(r->s, out);
 	if (out->alias >= 0)
 		r->s->in[0].use = SHAPE_DATA;
+	for (uint32_t i = 0; i < r->s->n_in; i++) {
+		const uint32_t n = rd_apart(&r->s->in[i], out);
+
+		r->s->s.apart = n > r->s->s.apart ? n : r->s->s.apart;
+	}
+	r->s->s.walked = rd_walked(r->s, out);
 	r->s->s.elems = out->elems;
 	r->s->dtype = common;
 	return 0;
@@ -308,9 +319,18 @@ int rd_out_first(struct reading *r)
 	return 0;
 }
 
+/* A pointwise kernel looks into a larger input once a result: rows of a rotary table, of all that there are. */
+static void look_into(struct shape *s, uint64_t results)
+{
+	for (uint32_t i = 0; i < s->n_in; i++)
+		if (s->in[i].use == SHAPE_DATA && s->in[i].elems > results)
+			s->in[i].elems = results;
+}
+
 /* A generated kernel's pointers: the last tensor is what it writes. */
 int rd_fused(struct reading *r)
 {
+	const bool pointwise = strncmp(r->l->name, "triton_poi_", 11) == 0;
 	const struct trace_arg *to = NULL;
 	uint32_t n = 0;
 
@@ -324,6 +344,8 @@ int rd_fused(struct reading *r)
 	if (!rd_in(r, to, SHAPE_TARGET) || !rd_alias(r, r->s->n_in - 1))
 		return -1;
 	r->s->s.elems = r->s->out[0].elems;
+	if (pointwise)
+		look_into(r->s, r->s->s.elems);
 	r->s->in[r->s->n_in - 1].elems = 0;
 	return 0;
 }

@@ -203,6 +203,7 @@ static count_fn *const counts[] = {
 	[KERNEL_DOT] = dot,         [KERNEL_ATTENTION] = attention,
 	[KERNEL_FLASH] = attention, [KERNEL_COMBINE] = each,
 	[KERNEL_WALK] = each,       [KERNEL_MMA] = product,
+	[KERNEL_GROUPED] = product,
 };
 _Static_assert(sizeof counts / sizeof *counts == KERNEL_FORMS, "a count for each form");
 

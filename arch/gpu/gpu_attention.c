@@ -81,16 +81,20 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
-	uint64_t values = over_latent(l) ? 0 : s->v_dim ? s->v_dim : s->head_dim;
-	uint64_t bytes = l->kernel.tile_k * (s->head_dim + values) * dtype_bits(l->op->dtype) / 8;
+	uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
+	uint64_t values = over_latent(l) ? 0 : s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims;
+	uint64_t bytes = l->kernel.tile_k * (dims + values) * dtype_bits(l->op->dtype) / 8;
 	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
-	ps_t tile, setup = p->setup + p->setup_dim * s->head_dim / 128;
+	ps_t tile, setup = p->setup + p->setup_dim * dims / 128;
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	if (l->kernel.asynchronous)
 		tile = over_latent(l) ? latent_tile(g, l) : warps_tile(g, l, mates);
 	else
 		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
+	/* Values for which shared memory has no room beside the keys come when those are done with. */
+	if (l->kernel.tile_d && bytes > l->at->smem_dynamic + l->at->smem_static)
+		tile += gpu_step(g, &l->mem) + clock_transfer(mates * bytes / 2, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
 	tile += l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock);
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
@@ -110,11 +114,33 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	t->body = gpu_overlap(over_latent(l) ? 2 : 4, t->chain, t->memory);
 }
 
+/* What is added to scores (a read operand behind queries, keys and values) is loaded when a tile of them is there: its
+ * bytes, from DRAM once or from the L2 for each head, and a round trip a tile, beside all the rest. */
+static ps_t bias(const struct gpu *g, const struct gpu_launch *l, uint64_t tiles)
+{
+	const struct op_shape *s = &l->op->shape;
+	const uint64_t size = dtype_bytes(l->op->dtype, 1), heads = s->heads * (s->batch ? s->batch : 1);
+	uint64_t once = 0, nth = 0;
+
+	for (uint32_t i = 0; l->stream && i < l->op->n_operands; i++) {
+		const struct op_operand *x = &l->stream->operands[l->op->first_operand + i];
+
+		if (!x->write && ++nth > 3)
+			once += x->touched;
+	}
+	if (!once)
+		return 0;
+	return ps_max(clock_transfer(once / 1000 * (gpu_missed(&l->mem) / 1000), g->c->dram_read),
+	              clock_transfer(heads * s->q_len * s->kv_len * size, g->c->l2_rate)) +
+	       tiles * g->c->step_l2;
+}
+
 static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	uint32_t q = l->kernel.tile_m, k = l->kernel.tile_k;
+	const uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
 	const uint64_t grid = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2],
 		       ctas = grid < g->sms ? grid : g->sms, heads = s->heads * (s->batch ? s->batch : 1);
 	uint64_t blocks = div_up(s->q_len, q) * heads, past = s->kv_len > s->q_len ? s->kv_len - s->q_len : 0,
@@ -129,7 +155,7 @@ static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct
 		end = end < s->kv_len ? end : s->kv_len;
 		tiles += div_up(end, k) + (s->causal || s->kv_len % k ? 1 : 0);
 	}
-	math = clock_span(div_up(UINT64_C(2) * q * k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)),
+	math = clock_span(div_up(UINT64_C(2) * q * k * (dims + (s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims)),
 	                         g->c->flop_bf16),
 	                  g->clock) *
 	       1000000 / p->many_tensor;
@@ -139,7 +165,7 @@ static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct
 	t->chain = tiles * softmax;
 	t->pipe = tiles * math;
 	t->memory = gpu_memory_time(g, &l->mem);
-	t->body = gpu_overlap(8, tiles * tile, t->memory);
+	t->body = gpu_overlap(8, tiles * tile, t->memory) + bias(g, l, tiles);
 	t->finish = own * p->many_block;
 }
 

@@ -18,14 +18,15 @@ struct gpu_common_cfg {
 	uint64_t fresh;  /* ... in an operand of so many bytes or more */
 	uint32_t code;   /* launches of other kernels after which the SMs hold nothing of a kernel's code */
 	ps_t barrier;    /* of a CTA of 128 threads */
-	uint64_t dram_read, dram_write;                               /* bytes/s sustained */
-	uint64_t l2_rate;                                             /* bytes/s all SMs together get from the L2 */
-	uint64_t sm_rate_l2, sm_rate_dram;                            /* bytes/s one SM gets */
-	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8, flop_fp4; /* multiply-adds count two; a cycle and SM */
-	uint64_t clock_tensor;                                        /* kHz sustained with all tensor cores busy */
-	uint32_t issue;   /* thread instructions a cycle and SM, times 100 */
-	uint32_t sfu;     /* special functions a cycle and SM */
-	uint32_t overlap; /* exponent of the smooth maximum: 1, 2, 4, 8 */
+	uint64_t dram_read, dram_write;    /* bytes/s sustained */
+	uint64_t l2_rate;                  /* bytes/s all SMs together get from the L2 */
+	uint64_t sm_rate_l2, sm_rate_dram; /* bytes/s one SM gets */
+	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8, flop_int8,
+		flop_fp4;      /* multiply-adds count two; a cycle and SM */
+	uint64_t clock_tensor; /* kHz sustained with all tensor cores busy */
+	uint32_t issue;        /* thread instructions a cycle and SM, times 100 */
+	uint32_t sfu;          /* special functions a cycle and SM */
+	uint32_t overlap;      /* exponent of the smooth maximum: 1, 2, 4, 8 */
 };
 
 /* Parameters of single forms, with their rows in gpu_FORM.c. */
@@ -44,9 +45,12 @@ struct gpu_mma_cfg {
 	uint32_t round, through;
 	uint64_t store_rate;
 };
+struct gpu_grouped_cfg {
+	ps_t setup, tile, same, sharer;
+};
 struct gpu_flash_cfg {
 	ps_t setup;
-	uint32_t mma, element, tensor, instructions, store, flop_mma;
+	uint32_t mma, element, feed, instructions, store, flop_mma;
 	uint64_t tile_rate;
 };
 struct gpu_stream_cfg {
@@ -84,8 +88,8 @@ struct gpu_power_cfg {
 	};
 };
 
-extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[],
-	gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[], gpu_power_schema[];
+extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_grouped_schema[],
+	gpu_attention_schema[], gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[], gpu_power_schema[];
 
 /* X(section in YAML, struct and member of gpu_cfg, rows), in the order of the file. */
 /* clang-format off */
@@ -94,6 +98,7 @@ extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma
 	X(gpu, struct gpu_common_cfg, common, gpu_common_schema) \
 	X(product, struct gpu_product_cfg, product, gpu_product_schema) \
 	X(mma, struct gpu_mma_cfg, mma, gpu_mma_schema) \
+	X(grouped, struct gpu_grouped_cfg, grouped, gpu_grouped_schema) \
 	X(attention, struct gpu_attention_cfg, attention, gpu_attention_schema) \
 	X(flash, struct gpu_flash_cfg, flash, gpu_flash_schema) \
 	X(stream, struct gpu_stream_cfg, stream, gpu_stream_schema) \

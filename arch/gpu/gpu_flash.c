@@ -18,9 +18,9 @@ const struct cfg_field gpu_flash_schema[] = {
 	        "cycles of a warp's matrix instruction among others that depend on it", FITTED),
 	CFG_PPM(struct gpu_flash_cfg, element, "element", "17.86", 0, 1000000000,
 	        "cycles of a thread's score from product to probability, one after the other", FITTED),
-	CFG_PPM(struct gpu_flash_cfg, tensor, "tensor", "0.4302", 1, 1000000,
-	        "of the rate of warp-wide matrix instructions, beside the loads from shared memory that feed them",
-	        FITTED),
+	CFG_U32(struct gpu_flash_cfg, feed, "feed", "2059", 1, 1u << 20, NULL,
+	        "16-bit FLOP a cycle and SM that shared memory feeds matrix instructions with",
+	        FITTED "; an instruction of 4,096 loads 256 B, at 128 B a cycle: 2048"),
 	CFG_PPM(struct gpu_flash_cfg, instructions, "instructions", "3.393", 0, 1000000000,
 	        "instructions of a score, as far as they take an SM's issue slots", FITTED),
 	CFG_RATE(struct gpu_flash_cfg, tile_rate, "tile_rate", "70.56 GB/s", 1000000, UINT64_C(1) << 50, NULL,
@@ -83,7 +83,8 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	else
 		wait = k->stages <= 1 ? load : load > (k->stages - 1) * math ? load - (k->stages - 1) * math : 0;
 	chain = math + wait;
-	pipe = mates * (cycles(g, div_up(mma * warps * 4096, rate), MILLION * MILLION / p->tensor) +
+	/* A warp loads keys or values, then multiplies by them: the pipes take turns. */
+	pipe = mates * (clock_span(div_up(mma * warps * 4096, rate) + div_up(mma * warps * 4096, p->feed), g->clock) +
 	                cycles(g, div_up(scores * warps * 32 * 100, g->c->issue), p->instructions));
 	if (!k->asynchronous) /* through the registers: slots of the SM, too */
 		pipe += mates * store;

@@ -24,7 +24,8 @@ static ps_t memory(const struct gpu *g, const struct gpu_launch *l, const struct
 	            clock_transfer(turned, g->c->dram_write);
 	/* Hits in the L1 save a later pass latency, not time: norms of 528 rows of 16 KiB, 4 an SM, move all three passes'
 	 * bytes at 7 TB/s, as copies do (traces/h200/micro/torch.csv.gz). */
-	ps_t l2 = clock_transfer(m->read + m->write + f->reread, g->c->l2_rate);
+	/* What is stored makes room first: bytes that leave the L2 are read in it. */
+	ps_t l2 = clock_transfer(m->read + m->write + m->write_back + f->reread, g->c->l2_rate);
 
 	return ps_max(ps_max(dram, l2), gpu_memory_time(g, m));
 }

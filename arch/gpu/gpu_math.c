@@ -103,6 +103,11 @@ ps_t gpu_barrier(const struct gpu *g, uint64_t threads)
 	return threads <= 128 ? g->c->barrier : g->c->barrier + g->c->barrier * (threads - 128) / 320;
 }
 
+uint32_t gpu_flop_8bit(const struct gpu_common_cfg *c, enum dtype d)
+{
+	return d == DT_INT8 && c->flop_int8 ? c->flop_int8 : c->flop_fp8;
+}
+
 static uint32_t flop_rate(const struct gpu_common_cfg *c, enum dtype d)
 {
 	uint32_t bits = dtype_bits(d);
@@ -111,7 +116,7 @@ static uint32_t flop_rate(const struct gpu_common_cfg *c, enum dtype d)
 		return c->flop_tf32;
 	if (d == DT_FP4 && c->flop_fp4)
 		return c->flop_fp4;
-	return bits > 16 ? c->flop_fp32 : bits > 8 ? c->flop_bf16 : c->flop_fp8;
+	return bits > 16 ? c->flop_fp32 : bits > 8 ? c->flop_bf16 : gpu_flop_8bit(c, d);
 }
 
 /* `full` has the droop of bursts in it. */

@@ -29,6 +29,8 @@ uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm);
 /* Of a launch's loads, those found nowhere but in DRAM, in millionths. */
 uint64_t gpu_missed(const struct gpu_mem *m);
 /* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
+/* Operations of a format of 8 bits, or fewer, a cycle and SM. */
+uint32_t gpu_flop_8bit(const struct gpu_common_cfg *c, enum dtype d);
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
 /* What the tensor cores run at, where they sustain `full` at the full clock. */
 uint64_t gpu_tensor_clock(const struct gpu *g, uint64_t full);

@@ -57,6 +57,8 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	               : (uint64_t)(g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma
 	                                                                     : g->c->flop_bf16) *
 	                         16 / (bits > 16 ? 32 : bits);
+	if (bits == 8)
+		rate = rate * gpu_flop_8bit(g->c, l->op->dtype) / g->c->flop_fp8;
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), g->clock);
 	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, g->clock);

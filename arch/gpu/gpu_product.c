@@ -113,7 +113,7 @@ static struct tiles tiles_of(const struct gpu_launch *l)
 static uint64_t tensor_rate(const struct gpu *g, enum dtype d)
 {
 	return d == DT_FP4 && g->c->flop_fp4        ? g->c->flop_fp4
-	       : dtype_bits(d) <= 8                 ? g->c->flop_fp8
+	       : dtype_bits(d) <= 8                 ? gpu_flop_8bit(g->c, d)
 	       : d == DT_TF32 || dtype_bits(d) > 16 ? g->c->flop_tf32
 	                                            : g->c->flop_bf16;
 }

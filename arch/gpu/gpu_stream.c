@@ -55,26 +55,50 @@ void gpu_copy(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 	gpu_flow_time(g, l, &f, t);
 }
 
+/* The grid's y counts a concat's members, of which the largest keeps its CTAs busy. Where elements go one by one, those
+ * of each member work for themselves; where the largest is not contiguous, an element's place in it is worked out as its
+ * place in the result is. Returns the elements of the largest. */
+static uint64_t members(const struct gpu *g, const struct gpu_launch *l, struct gpu_flow *f)
+{
+	const uint64_t each = dtype_bytes(l->op->dtype, 1), across = l->at->grid[0];
+	uint64_t most = 0, busy = 0;
+
+	for (uint32_t i = 0; l->stream && i < l->op->n_operands; i++) {
+		const struct op_operand *x = &l->stream->operands[l->op->first_operand + i];
+		uint64_t n = x->write || !each ? 0 : x->touched / each,
+			 ctas = div_up(n, f->grid.threads ? f->grid.threads : 1);
+
+		most = n > most ? n : most;
+		busy += ctas < across ? ctas : across;
+	}
+	f->grid.ctas = l->kernel.steps && busy ? busy : across;
+	f->grid.rounds = div_up(f->grid.ctas, (uint64_t)f->grid.per_sm * g->sms);
+	if (l->kernel.steps && l->op->shape.strided)
+		f->elements *= 2;
+	return most ? most : l->op->shape.elems;
+}
+
 void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = l->op->shape.elems };
 	const struct kernel *k = &l->kernel;
 	struct gpu_launch as = *l;
-	uint64_t threads = f.grid.threads ? f.grid.threads : 1, tile = threads * (k->items ? k->items : 1), turns;
+	uint64_t threads = f.grid.threads ? f.grid.threads : 1, tile = threads * (k->items ? k->items : 1), turns,
+		 own = f.elements, across = f.grid.ctas;
 
-	/* The grid's y counts a concat's members, of which the largest keeps its CTAs busy. */
-	if (l->op->kind == OP_CONCAT && l->at->grid[1] > 1) {
-		f.grid.ctas = l->at->grid[0];
-		f.grid.rounds = div_up(f.grid.ctas, (uint64_t)f.grid.per_sm * g->sms);
-	}
+	if (l->op->kind == OP_CONCAT && l->at->grid[1] > 1)
+		own = members(g, l, &f), across = l->at->grid[0];
 	if (!l->mem.read)
 		as.kernel.start = 0;
+	if (k->index_instructions) /* of one dim beside another, and of two inputs, where nobody said */
+		as.kernel.instructions += k->index_instructions * (l->op->shape.walked ? l->op->shape.walked : 2) *
+		                          (l->op->shape.arity ? l->op->shape.arity : 2);
 	f.head = gpu_flow_head(g, &as, &f.grid);
 	/* Guarded elements come one after the other, in the CTA that is launched last. */
 	if (k->tail_cycles && f.elements % tile)
 		f.tail = clock_span(div_up(f.elements % tile, threads) * k->tail_cycles, g->clock);
 	/* A thread's elements one after the other, where a store stands between a load and the next. */
-	turns = k->items ? div_up(f.elements, threads) : div_up(f.elements, threads * f.grid.ctas);
+	turns = k->items ? div_up(own, threads) : div_up(own, threads * across);
 	if (k->items && turns > k->items)
 		turns = k->items;
 	f.loop = turns * (gpu_flow_turn(g, l) + gpu_flow_fresh(g, l));
@@ -82,5 +106,5 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 		f.sectors = clock_span(
 			div_up(f.elements * l->op->shape.apart * 100, UINT64_C(32) * g->cfg->stream.apart * f.grid.sms),
 			g->clock);
-	gpu_flow_time(g, l, &f, t);
+	gpu_flow_time(g, &as, &f, t);
 }

@@ -29,7 +29,8 @@
 	X(WALK, walk, gpu_walk, gpu_memory_time, \
 	  "every CTA walks over its share of the operands: products and attention too") \
 	X(MMA, mma, gpu_mma, gpu_missed_time, \
-	  "a product by warp-wide matrix instructions: a tile a CTA, parts of k along the grid")
+	  "a product by warp-wide matrix instructions: a tile a CTA, parts of k along the grid") \
+	X(GROUPED, grouped, gpu_grouped, gpu_missed_time, "products of a group each, whose tiles clusters take in turn")
 
 /* Which of its op's operands a launch moves; an op of several launches says which of them does. X(MOVES, name). */
 #define KERNEL_MOVES_ROWS(X) X(ALL, all) X(READS, reads) X(WRITES, writes) X(NONE, none)
@@ -54,6 +55,7 @@ enum kernel_moves {
 	X(tile_m, "rows of weights (outputs of one token) of a product's tile") \
 	X(tile_n, "columns of a product's tile: tokens") \
 	X(tile_k, "depth of a product's tile; keys of an attention's tile") \
+	X(tile_d, "columns of an attention's tile: the dimension of a head with its padding") \
 	X(asynchronous, "1: tiles are copied asynchronously, past the registers") \
 	X(stages, "tiles in flight in a CTA's pipeline") \
 	X(cluster_m, "CTAs of a cluster along tile_m") \
@@ -70,6 +72,7 @@ enum kernel_moves {
 	X(unroll, "loads of a thread in flight at once") \
 	X(items, "elements of a row a thread holds, or takes in an iteration") \
 	X(instructions, "instructions an element, times 10") \
+	X(index_instructions, "instructions an element, for each input, of each dim it is indexed by, times 10") \
 	X(row_warps, "1: a row is a warp's, 0: a CTA's, 2: as many threads have a row as the grid gives it") \
 	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \
 	X(loop_cycles, "dependent clock cycles an iteration, beside its round trips") \

@@ -10,6 +10,7 @@
 #include "traces/text/csv.h"
 
 struct reading {
+	const char *path;
 	struct fit_plan *p;
 	const struct yaml *y;
 	struct machine_conf *conf;
@@ -72,7 +73,11 @@ static int read_csv(const char *path, const char *name, const char *params, char
 			err_set(e, ERR_IO, "'%s' of '%s' is no measurement above 0", name, params);
 			goto out;
 		}
-		snprintf(value, cap, "%.4g %s", v, csv_field(c, at_unit));
+		/* A count has no unit to scale it by, and no exponent. */
+		if (*csv_field(c, at_unit))
+			snprintf(value, cap, "%.4g %s", v, csv_field(c, at_unit));
+		else
+			snprintf(value, cap, "%.*f", v < 1000 ? 3 : 0, v);
 		rc = 0;
 		goto out;
 	}
@@ -97,7 +102,9 @@ static int read_measured(struct reading *g, const struct ynode *n, struct fit_me
 		return g->e->kind ? -1
 		                  : yaml_err(g->y, n, g->e,
 		                             "a measurement is {key: ..., csv: ..., name: ..., params: ...}");
-	if (path_data(csv, path, sizeof path, g->e) < 0 || read_csv(path, name, params, value, sizeof value, g->e) < 0)
+	/* Beside the plan, as measure.sh leaves both, or with the project's data. */
+	if ((path_beside(g->path, csv, path, sizeof path) < 0 && path_data(csv, path, sizeof path, g->e) < 0) ||
+	    read_csv(path, name, params, value, sizeof value, g->e) < 0)
 		return err_add(g->e, "reading '%s' for '%s'", csv, cfg_at(g->conf->raw, m->row).key);
 	str_addf(&source, "measured: %s, %s %s", csv, name, params);
 	m->given = cfg_raw(g->conf->raw, m->row);
@@ -188,7 +195,7 @@ struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, cons
 	static const char *const keys[] = { "calibrate", "measured", "fit" };
 	struct fit_plan *p = calloc(1, sizeof *p);
 	struct yaml *y = yaml_load(path, e);
-	struct reading g = { p, y, conf, k, e };
+	struct reading g = { path, p, y, conf, k, e };
 	const struct ynode *l;
 	size_t n;
 

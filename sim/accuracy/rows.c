@@ -339,6 +339,8 @@ int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf
 		const struct op_tensor *t = other_format(s, o);
 		struct geometry x;
 
+		if (o->kind == OP_OPAQUE)
+			continue;
 		if (t)
 			rc = err_set(
 				e, ERR_IO,

@@ -87,12 +87,11 @@ void str_add_cell(struct str *s, const char *text)
 	str_free(&safe);
 }
 
-void str_addf(struct str *s, const char *fmt, ...)
+void str_addv(struct str *s, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	int n;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	if (n < 0) {
@@ -102,6 +101,14 @@ void str_addf(struct str *s, const char *fmt, ...)
 		s->len += (size_t)n;
 	}
 	va_end(again);
+}
+
+void str_addf(struct str *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_addv(s, fmt, ap);
 	va_end(ap);
 }
 

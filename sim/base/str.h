@@ -2,6 +2,7 @@
 #ifndef NPUSIM_SIM_BASE_STR_H
 #define NPUSIM_SIM_BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ void str_add_cell(struct str *s, const char *text);
 bool str_is_formula(const char *text);
 void str_add_quoted(struct str *s, const char *text); /* between double quotes, those within doubled: CSV, SQL names */
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void str_addv(struct str *s, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void str_add_bytes(struct str *s, uint64_t bytes); /* for a reader: "15.99 GiB", four digits of it */
 void str_clear(struct str *s);                     /* empty, keeps the memory */
 void str_free(struct str *s);

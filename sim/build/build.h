@@ -84,8 +84,6 @@ int build_check(const struct model *m, const struct build_how *h, struct err *e)
 /* Everything lives in `a`. */
 int build_stream(const struct model *m, const struct build_how *h, struct arena *a, struct op_stream *out,
                  struct err *e);
-/* Different experts that so many tokens are expected to pick. */
-uint32_t build_experts_hit(uint32_t experts, uint32_t top, uint64_t tokens);
 
 /* The stream as a table of ops: CSV whose header begins with `op,`, a line an op, which other commands read. */
 void build_table(const struct op_stream *s, struct str *out);

@@ -2,22 +2,7 @@
 
 #include <math.h>
 
-#include "sim/build/build.h"
-
-/* 1 - (1 - top / experts)^tokens of them, to the nearest. */
-uint32_t build_experts_hit(uint32_t experts, uint32_t top, uint64_t tokens)
-{
-	double miss = 1, base;
-
-	if (!experts || top >= experts)
-		return experts;
-	base = 1 - (double)top / experts;
-	for (uint64_t n = tokens; n; n /= 2) {
-		miss *= n & 1 ? base : 1;
-		base *= base;
-	}
-	return (uint32_t)((1 - miss) * experts + 0.5);
-}
+#include "workloads/experts.h"
 
 uint64_t build_picks_rows(const struct build_picks *x, uint32_t slot)
 {
@@ -122,7 +107,7 @@ int build_picks_make(struct arena *a, const struct build_router *r, uint64_t tok
 
 	*x = (struct build_picks){ .rows = (tokens * r->top * r->here + n / 2) / n };
 	x->rows = x->rows ? x->rows : 1;
-	x->hit = build_experts_hit(r->experts, r->top, tokens);
+	x->hit = experts_hit(r->experts, r->top, tokens);
 	x->hit = (uint32_t)(((uint64_t)x->hit * r->here + n / 2) / n);
 	x->hit = x->hit < 1 ? 1 : x->hit > x->rows ? (uint32_t)x->rows : x->hit;
 	return r->skew ? skewed(a, r, tokens, x) : 0;

@@ -1,6 +1,5 @@
 /* ablate.c - npusim ablate: a machine and named changes, each alone, all together, all but one, on each workload of a file. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
-#include "sim/cli/ablate.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "sim/base/version.h"
 #include "sim/cli/cmd.h"
 #include "sim/cli/ops_table.h"
+#include "sim/report/ablate_doc.h"
 #include "sim/report/run_verdict.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
@@ -61,7 +61,7 @@ static int load(const struct options *o, const struct ablate_workload *from, str
 	return 0;
 }
 
-static int run_all(const struct options *o, struct ablate_view *v, struct err *e)
+static int run_all(const struct options *o, struct ablate_doc *v, struct err *e)
 {
 	const struct ablation *x = v->x;
 	struct running r = { .p = progress_new("ablate", "runs", all_runs(x)), .after = all_runs(x) };
@@ -88,7 +88,7 @@ static int run_all(const struct options *o, struct ablate_view *v, struct err *e
 	return rc;
 }
 
-static int write_page(const struct ablate_view *v, const char *path, struct err *e)
+static int write_page(const struct ablate_doc *v, const char *path, struct err *e)
 {
 	struct str page = STR_INIT;
 	int rc;
@@ -97,16 +97,6 @@ static int write_page(const struct ablate_view *v, const char *path, struct err 
 	rc = outfile_write(path, &page, e);
 	str_free(&page);
 	return rc;
-}
-
-static void print(const struct ablate_view *v, enum out_format f, struct str *out)
-{
-	if (f == OUT_JSON)
-		ablate_json(v, out);
-	else if (f == OUT_CSV)
-		ablate_csv(v, out);
-	else
-		ablate_table(v, out);
 }
 
 /* Only the workloads that were asked for, in the file's order; changes keep those they name. */
@@ -145,10 +135,10 @@ static int choose(struct ablation *x, const struct opt_list *names, struct err *
 	return 0;
 }
 
-static int ablate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+static int ablate(const struct options *o, struct doc *d, struct err *e)
 {
 	struct ablation *x = ablate_load(o->file, e);
-	struct ablate_view v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
+	struct ablate_doc v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
 	int rc = -1;
 
 	if (!x || choose(x, &o->workloads, e) < 0)
@@ -160,7 +150,7 @@ static int ablate(const struct options *o, enum out_format f, struct str *out, s
 	else
 		rc = run_all(o, &v, e);
 	if (rc == 0)
-		print(&v, f, out);
+		ablate_doc(d, &v);
 	if (rc == 0 && o->page)
 		rc = write_page(&v, o->page, e);
 out:
@@ -170,7 +160,7 @@ out:
 
 /* --- options ------------------------------------------------------------------------------------------------------- */
 
-static int check_options(struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
+static int check_options(struct options *o, const struct opt_list *args, struct err *e)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -185,7 +175,12 @@ static int check_options(struct options *o, const struct opt_list *args, enum ou
 		o->jobs = cpus < 1 ? 1 : cpus < ABLATE_JOBS ? (uint64_t)cpus : ABLATE_JOBS;
 	if (o->jobs > ABLATE_JOBS)
 		return err_set(e, ERR_USAGE, "more than %d workers, for option '--jobs'", ABLATE_JOBS);
-	return cmd_format(o->format, f, e);
+	return 0;
+}
+
+static int run(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	return check_options(options, args, e) < 0 ? -1 : ablate(options, d, e);
 }
 
 int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
@@ -238,13 +233,6 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &args, &f, e)) == 0)
-		rc = ablate(&o, f, out, e);
-	opt_list_free(&args);
-	opt_list_free(&o.workloads);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, run, &o, argc, argv, out, e);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/cli/answer.h"
-#include "sim/cli/plain_page.h"
+#include "sim/report/plain_page.h"
 
 #define BAR 90 /* pixels of the largest */
 

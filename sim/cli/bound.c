@@ -91,63 +91,60 @@ void bound_input_free(struct bound_input *in)
 }
 
 /* fp4 only of devices that have it. */
-static void print_pipe(enum roof_pipe p, double v, struct str *out)
+static void say_pipe(struct doc *d, enum roof_pipe p, double v)
 {
 	if (isnan(v) && p == ROOF_FP4)
 		return;
-	str_addf(out, "%s %s ", p ? "," : "", roof_pipe_name(p));
+	doc_say(d, "%s %s ", p ? "," : "", roof_pipe_name(p));
 	if (isnan(v))
-		str_addc(out, '-');
+		doc_say(d, "-");
 	else
-		str_addf(out, "%.1f", v);
+		doc_say(d, "%.1f", v);
 }
 
-void bound_print_rule(const struct bound *b, struct str *out)
+static void peaks(struct doc *d, const struct roof *r)
 {
-	const struct roof *r = &b->roof;
-
-	str_addf(out, "peaks of %s: %.0f GB/s at the pins, %.0f GB/s effective;", r->name, r->bandwidth / 1e9,
-	         r->effective / 1e9);
-	for (int i = 0; i < ROOF_PIPES; i++)
-		print_pipe((enum roof_pipe)i, r->flops[i] / 1e12, out);
-	str_add(out, " TFLOP/s\nridge, peak over effective bandwidth:");
-	for (int i = 0; i < ROOF_PIPES; i++)
-		print_pipe((enum roof_pipe)i, roof_ridge(r, (enum roof_pipe)i), out);
-	str_addf(out,
-	         " FLOP/byte\n"
-	         "rule: latency-bound  both use less than %g %% of their peaks\n"
-	         "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"
-	         "      compute-bound  intensity at or above it, and math used at least %g times as much as memory\n"
-	         "      balanced       the rest; unknown: neither counters nor shapes\n",
-	         b->rule.low, b->rule.margin, b->rule.margin);
-	str_addf(out,
-	         "by counters: %.2f %% of the kernel time; the rest by what the ops need, operands once each, over the"
-	         " measured time\n",
-	         cmd_pct((double)b->counted_ns, (double)b->ns));
+	doc_open(d, "peaks", '{');
+	doc_text(d, "config", r->name);
+	doc_real(d, "gbps", 0, r->bandwidth / 1e9);
+	doc_real(d, "effective_gbps", 0, r->effective / 1e9);
+	doc_say(d, "peaks of %s: %.0f GB/s at the pins, %.0f GB/s effective;", r->name, r->bandwidth / 1e9,
+	        r->effective / 1e9);
+	for (int i = 0; i < ROOF_PIPES; i++) {
+		doc_real(d, roof_pipe_name((enum roof_pipe)i), 1, r->flops[i] / 1e12);
+		say_pipe(d, (enum roof_pipe)i, r->flops[i] / 1e12);
+	}
+	doc_close(d, '}');
+	doc_say(d, " TFLOP/s\nridge, peak over effective bandwidth:");
+	doc_open(d, "ridges", '{');
+	for (int i = 0; i < ROOF_PIPES; i++) {
+		doc_real(d, roof_pipe_name((enum roof_pipe)i), 1, roof_ridge(r, (enum roof_pipe)i));
+		say_pipe(d, (enum roof_pipe)i, roof_ridge(r, (enum roof_pipe)i));
+	}
+	doc_close(d, '}');
 }
 
-void bound_json_rule(const struct bound *b, struct out_json *j)
+void bound_rule(struct doc *d, const struct bound *b)
 {
-	const struct roof *r = &b->roof;
+	const double counted = cmd_pct((double)b->counted_ns, (double)b->ns);
 
-	out_json_open(j, "peaks", '{');
-	out_json_text(j, "config", r->name);
-	out_json_real(j, "gbps", r->bandwidth / 1e9);
-	out_json_real(j, "effective_gbps", r->effective / 1e9);
-	for (int i = 0; i < ROOF_PIPES; i++)
-		out_json_real(j, roof_pipe_name((enum roof_pipe)i), r->flops[i] / 1e12);
-	out_json_close(j, '}');
-	out_json_open(j, "ridges", '{');
-	for (int i = 0; i < ROOF_PIPES; i++)
-		out_json_real(j, roof_pipe_name((enum roof_pipe)i), roof_ridge(r, (enum roof_pipe)i));
-	out_json_close(j, '}');
-	out_json_open(j, "rule", '{');
-	out_json_real(j, "low_pct", b->rule.low);
-	out_json_real(j, "margin", b->rule.margin);
-	out_json_text(j, "latency-bound", "memory and math below low_pct");
-	out_json_text(j, "memory-bound", "intensity below the ridge and memory at least margin times math");
-	out_json_text(j, "compute-bound", "intensity at or above the ridge and math at least margin times memory");
-	out_json_text(j, "balanced", "neither clearly higher");
-	out_json_close(j, '}');
-	out_json_real(j, "counted_pct", cmd_pct((double)b->counted_ns, (double)b->ns));
+	peaks(d, &b->roof);
+	doc_open(d, "rule", '{');
+	doc_real(d, "low_pct", 0, b->rule.low);
+	doc_real(d, "margin", 0, b->rule.margin);
+	doc_text(d, "latency-bound", "memory and math below low_pct");
+	doc_text(d, "memory-bound", "intensity below the ridge and memory at least margin times math");
+	doc_text(d, "compute-bound", "intensity at or above the ridge and math at least margin times memory");
+	doc_text(d, "balanced", "neither clearly higher");
+	doc_close(d, '}');
+	doc_real(d, "counted_pct", 2, counted);
+	doc_say(d,
+	        " FLOP/byte\n"
+	        "rule: latency-bound  both use less than %g %% of their peaks\n"
+	        "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"
+	        "      compute-bound  intensity at or above it, and math used at least %g times as much as memory\n"
+	        "      balanced       the rest; unknown: neither counters nor shapes\n"
+	        "by counters: %.2f %% of the kernel time; the rest by what the ops need, operands once each, over the"
+	        " measured time\n",
+	        b->rule.low, b->rule.margin, b->rule.margin, counted);
 }

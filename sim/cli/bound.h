@@ -34,9 +34,7 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 /* The trace as a whole, and of `b` the roof and the rule alone. */
 int bound_input_whole(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
 void bound_input_free(struct bound_input *in);
-/* The rule, the peaks and the ridges, as lines of text. */
-void bound_print_rule(const struct bound *b, struct str *out);
-/* The same as members of the open JSON object. */
-void bound_json_rule(const struct bound *b, struct out_json *j);
+/* The rule, the peaks and the ridges: members, and lines for people. */
+void bound_rule(struct doc *d, const struct bound *b);
 
 #endif

@@ -21,63 +21,70 @@ struct options {
 /* --- the report ----------------------------------------------------------------------------------------------------
  */
 
-static void value_text(enum cfg_type t, uint64_t v, struct str *out)
+/* A value of a parameter; counts as they are written. */
+static void value(struct doc *d, const char *key, enum cfg_type t, uint64_t v)
 {
-	str_clear(out);
-	if (t == CFG_T_U32 || t == CFG_T_U64)
-		str_addf(out, "%llu", (unsigned long long)v);
-	else
-		cfg_format_value(t, v, out);
-}
-
-void calibrate_parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },       { "before", OUT_TEXT, 0 },
-		{ "how", OUT_TEXT, 0 },       { "folds_low", OUT_TEXT, 0 },   { "folds_high", OUT_TEXT, 0 },
-		{ "samples", OUT_INT, 0 },    { "sensitivity", OUT_REAL, 2 }, { "from", OUT_TEXT, 0 },
-	};
-	struct out_table *t =
-		out_table_new(cols, sizeof cols / sizeof *cols,
-	                      "parameters (sensitivity: points of mean error of the samples it is searched"
-	                      " with, when it is 10 % off)");
 	struct str s = STR_INIT;
 
-	for (size_t i = 0; i < p->n_measured; i++) {
-		const struct fit_measured *m = &p->measured[i];
-		enum cfg_type type = cfg_at(c, m->row).field->type;
-
-		out_text(t, cfg_at(c, m->row).key);
-		value_text(type, m->value, &s);
-		out_text(t, str_c(&s));
-		value_text(type, m->given, &s);
-		out_text(t, str_c(&s));
-		out_text(t, "measured");
-		for (int k = 0; k < 4; k++)
-			out_null(t);
-		out_text(t, m->name);
-	}
-	for (size_t i = 0; i < p->n_fit; i++) {
-		const struct fit_param *x = &p->fit[i];
-		enum cfg_type type = x->of_kernel ? CFG_T_U32 : cfg_at(c, x->row).field->type;
-
-		out_text(t, x->name);
-		value_text(type, x->value, &s);
-		out_text(t, str_c(&s));
-		value_text(type, x->given, &s);
-		out_text(t, str_c(&s));
-		out_text(t, x->of_kernel ? "fitted, template" : "fitted");
-		value_text(type, x->low, &s);
-		out_text(t, str_c(&s));
-		value_text(type, x->high, &s);
-		out_text(t, str_c(&s));
-		out_int(t, (int64_t)x->samples);
-		out_real(t, x->sensitivity);
-		out_text(t, x->reason);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+	if (t == CFG_T_U32 || t == CFG_T_U64)
+		str_addf(&s, "%llu", (unsigned long long)v);
+	else
+		cfg_format_value(t, v, &s);
+	doc_text(d, key, str_c(&s));
 	str_free(&s);
+}
+
+struct found {
+	const struct fit_plan *p;
+	const struct cfg *c;
+};
+
+static void measured(struct doc *d, const void *of, size_t i)
+{
+	const struct found *x = of;
+	const struct fit_measured *m = &x->p->measured[i];
+	const struct cfg_row r = cfg_at(x->c, m->row);
+
+	doc_text(d, "parameter", r.key);
+	value(d, "value", r.field->type, m->value);
+	value(d, "before", r.field->type, m->given);
+	doc_text(d, "how", "measured");
+	doc_text(d, "folds_low", NULL);
+	doc_text(d, "folds_high", NULL);
+	doc_count_if(d, "samples", false, 0);
+	doc_real_if(d, "sensitivity", 2, false, 0);
+	doc_text(d, "from", m->name);
+}
+
+static void fitted(struct doc *d, const void *of, size_t i)
+{
+	const struct found *x = of;
+	const struct fit_param *f = d->heads ? NULL : &x->p->fit[i];
+	const enum cfg_type type = !f || f->of_kernel ? CFG_T_U32 : cfg_at(x->c, f->row).field->type;
+
+	doc_text(d, "parameter", f->name);
+	value(d, "value", type, f ? f->value : 0);
+	value(d, "before", type, f ? f->given : 0);
+	doc_text(d, "how", f->of_kernel ? "fitted, template" : "fitted");
+	value(d, "folds_low", type, f ? f->low : 0);
+	value(d, "folds_high", type, f ? f->high : 0);
+	doc_count(d, "samples", f->samples);
+	doc_real(d, "sensitivity", 2, f->sensitivity);
+	doc_text(d, "from", f->reason);
+}
+
+void calibrate_parameters(struct doc *d, const struct fit_plan *p, const struct cfg *c)
+{
+	const struct found x = { p, c };
+
+	doc_table_open(d, NULL,
+	               "parameters (sensitivity: points of mean error of the samples it is searched"
+	               " with, when it is 10 % off)");
+	for (size_t i = 0; i < p->n_measured; i++)
+		doc_row(d, measured, &x, i);
+	for (size_t i = 0; i < p->n_fit; i++)
+		doc_row(d, fitted, &x, i);
+	doc_table_close(d, fitted, &x);
 }
 
 /* Values that the configuration and the kernel table did not have before. */
@@ -162,28 +169,31 @@ static void tell(void *arg, double part)
 	progress_set(arg, (uint64_t)(part * 1000));
 }
 
-static int calibrate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+static int calibrate_gpu(const struct options *o, struct doc *d, struct err *e)
 {
 	struct gpu_inputs in;
 	struct fit_plan *p = NULL;
 	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
-	struct fit_report r;
+	struct fit_report r = { 0 };
 	struct progress *bar = NULL;
 	int rc = -1;
 
 	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
 		goto out;
+	/* Samples are what parameters are fitted to; a plan may have measured ones alone. */
+	if (p->n_fit && gpu_options_check(&o->gpu, e) < 0)
+		goto out;
 	data.sets = in.sets;
 	data.n_sets = in.n;
 	data.arg = bar = progress_new("calibrating", "", 1000);
-	if (fit_run(p, in.conf, &data, &r, e) < 0)
+	if (in.n && fit_run(p, in.conf, &data, &r, e) < 0)
 		goto out;
-	calibrate_parameters(p, in.conf->raw, f, out);
-	if (f == OUT_TABLE)
-		str_addf(out,
-		         "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
-		         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
-		         r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
+	calibrate_parameters(d, p, in.conf->raw);
+	if (in.n)
+		doc_say(d,
+		        "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
+		        "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
+		        r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
 	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
 	if (rc == 0 && o->check)
 		rc = calibrate_changed(p, e);
@@ -195,7 +205,7 @@ out:
 }
 
 /* Whether it is a machine that runs commands; then its tables of ops are what it is fitted to. */
-static int calibrate_npu(const struct options *o, enum out_format f, struct str *out, bool *is, struct err *e)
+static int calibrate_npu(const struct options *o, struct doc *d, bool *is, struct err *e)
 {
 	struct machine_conf *conf = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
 	struct calibrate_rows r = { .config = o->gpu.config,
@@ -221,7 +231,7 @@ static int calibrate_npu(const struct options *o, enum out_format f, struct str 
 	else if (*is && o->gpu.traces.n + o->resident.n == 0)
 		rc = err_set(e, ERR_USAGE, "the tables are missing: -t OPS.csv, with a column measured_us");
 	else if (*is)
-		rc = calibrate_rows(&r, conf, f, out, e);
+		rc = calibrate_rows(&r, conf, d, e);
 	else if (o->resident.n || o->kind || o->fidelity || o->rows)
 		rc = err_set(e, ERR_USAGE, "%s is of an NPU's tables of ops, and '%s' is no NPU",
 		             o->kind       ? "--kind"
@@ -232,6 +242,37 @@ static int calibrate_npu(const struct options *o, enum out_format f, struct str 
 out:
 	machine_conf_free(conf);
 	return rc;
+}
+
+static int calibrate(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
+	const struct calibrate_energy energy = { o->gpu.config, o->gpu.kernels, o->output, &o->gpu.sets,
+		                                 &o->energy,    o->folds,       o->check };
+	bool npu = false;
+
+	(void)args;
+	if (o->folds > 20 && !o->energy.n && o->gpu.config)
+		return err_set(e, ERR_USAGE, "at most 20 folds");
+	if (!o->energy.n && o->gpu.config) {
+		const int rc = calibrate_npu(o, d, &npu, e);
+
+		if (rc < 0 || npu)
+			return rc;
+	}
+	if (o->energy.n && (o->plan || o->gpu.traces.n))
+		return err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
+	if (o->energy.n && !o->gpu.config)
+		return err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
+	if (!o->energy.n && !(o->gpu.config && o->plan) && gpu_options_check(&o->gpu, e) < 0)
+		return -1;
+	if (o->folds > 20)
+		return err_set(e, ERR_USAGE, "at most 20 folds");
+	if (o->energy.n)
+		return calibrate_energy(&energy, d, e);
+	if (!o->plan)
+		return err_set(e, ERR_USAGE, "the plan is missing: -p PLAN.yaml, configs/calibrate/h200.yaml say");
+	return calibrate_gpu(o, d, e);
 }
 
 int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
@@ -280,37 +321,6 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		0
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	bool npu = false;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && !o.energy.n && o.gpu.config && (rc = cmd_format(o.format, &f, e)) == 0)
-		rc = o.folds > 20 ? err_set(e, ERR_USAGE, "at most 20 folds") : calibrate_npu(&o, f, out, &npu, e);
-	if (npu || rc != 0)
-		goto out;
-	if (rc == 0 && o.energy.n && (o.plan || o.gpu.traces.n))
-		rc = err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
-	if (rc == 0 && o.energy.n && !o.gpu.config)
-		rc = err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
-	if (rc == 0 && (o.energy.n || (rc = gpu_options_check(&o.gpu, e)) == 0) &&
-	    (rc = cmd_format(o.format, &f, e)) == 0) {
-		if (o.folds > 20)
-			rc = err_set(e, ERR_USAGE, "at most 20 folds");
-		else if (o.energy.n)
-			rc = calibrate_energy(&(struct calibrate_energy){ o.gpu.config, o.gpu.kernels, o.output,
-			                                                  &o.gpu.sets, &o.energy, o.folds, o.check },
-			                      f, out, e);
-		else if (!o.plan)
-			rc = err_set(e, ERR_USAGE,
-			             "the plan is missing: -p PLAN.yaml, configs/calibrate/h200.yaml say");
-		else
-			rc = calibrate(&o, f, out, e);
-	}
-out:
-	opt_list_free(&args);
-	gpu_options_free(&o.gpu);
-	opt_list_free(&o.energy);
-	opt_list_free(&o.resident);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, calibrate, &o, argc, argv, out, e);
 }

@@ -14,7 +14,7 @@ struct calibrate_energy {
 	bool check;
 };
 
-int calibrate_energy(const struct calibrate_energy *o, enum out_format f, struct str *out, struct err *e);
+int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err *e);
 
 /* An NPU, by tables of ops: with operands in DRAM, and on chip. */
 struct calibrate_rows {
@@ -25,11 +25,10 @@ struct calibrate_rows {
 	bool check;
 };
 
-int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, enum out_format f, struct str *out,
-                   struct err *e);
+int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, struct doc *d, struct err *e);
 
 /* What was measured and fitted, as a table; and an error where a value is not the one that was given. */
-void calibrate_parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out);
+void calibrate_parameters(struct doc *d, const struct fit_plan *p, const struct cfg *c);
 int calibrate_changed(const struct fit_plan *p, struct err *e);
 
 /* A configuration as calibrate writes it: every value it gives, with its source. */

@@ -7,51 +7,56 @@
 #include "sim/cli/gpu_energy.h"
 #include "sim/ui/outfile.h"
 
-static void cost_row(struct out_table *t, const struct cfg *c, const struct fit_energy_cost *x, const char *how)
-{
-	const enum cfg_type type = cfg_at(c, x->row).field->type;
-	struct str s = STR_INIT;
-	const uint64_t v[] = { x->value, x->given, x->low, x->high };
+struct cost {
+	const struct cfg *c;
+	const struct fit_energy_cost *x;
+	const char *how;
+};
 
-	out_text(t, cfg_at(c, x->row).key);
-	for (int i = 0; i < 4; i++) {
-		str_clear(&s);
-		if (i > 1 && v[2] > v[3]) {
-			out_null(t);
-			continue;
-		}
-		cfg_format_value(type, v[i], &s);
-		out_text(t, str_c(&s));
-		if (i == 1)
-			out_text(t, how);
-	}
-	out_int(t, (int64_t)x->cases);
-	out_text(t, cfg_at(c, x->row).field->help);
+static void value(struct doc *d, const char *key, enum cfg_type t, bool known, uint64_t v)
+{
+	struct str s = STR_INIT;
+
+	cfg_format_value(t, v, &s);
+	doc_text(d, key, known ? str_c(&s) : NULL);
 	str_free(&s);
 }
 
-static void parameters(const struct cfg *c, const struct fit_energy *f, enum out_format format, struct str *out)
+static void cost(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },     { "before", OUT_TEXT, 0 },
-		{ "how", OUT_TEXT, 0 },       { "folds_low", OUT_TEXT, 0 }, { "folds_high", OUT_TEXT, 0 },
-		{ "cases", OUT_INT, 0 },      { "of", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "what a board's events cost");
+	const struct cost *k = of;
+	const struct fit_energy_cost *x = k->x;
+	const struct cfg_row r = cfg_at(k->c, x->row);
+	const enum cfg_type type = r.field->type;
+	const bool folds = x->low <= x->high;
+
+	(void)i;
+	doc_text(d, "parameter", r.key);
+	value(d, "value", type, true, x->value);
+	value(d, "before", type, true, x->given);
+	doc_text(d, "how", k->how);
+	value(d, "folds_low", type, folds, x->low);
+	value(d, "folds_high", type, folds, x->high);
+	doc_count(d, "cases", x->cases);
+	doc_text(d, "of", r.field->help);
+}
+
+static void parameters(struct doc *d, const struct cfg *c, const struct fit_energy *f)
+{
 	struct fit_energy_cost idle = f->idle, low = f->idle_low;
 
 	idle.low = low.low = 1;
 	idle.high = low.high = 0;
-	cost_row(t, c, &idle, "measured");
-	cost_row(t, c, &low, "measured, by the shape");
+	doc_table_open(d, NULL, "what a board's events cost");
+	doc_row(d, cost, &(struct cost){ c, &idle, "measured" }, 0);
+	doc_row(d, cost, &(struct cost){ c, &low, "measured, by the shape" }, 0);
 	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
-		cost_row(t, c, &f->cost[k], "fitted");
-	out_table_write(t, format, out);
-	out_table_free(t);
+		doc_row(d, cost, &(struct cost){ c, &f->cost[k], "fitted" }, 0);
+	doc_table_close(d, NULL, NULL);
 }
 
 /* Each table's own error, as the boards differ. */
-static int of_each(const struct gpu_energies *x, struct arena *a, struct str *out, struct err *e)
+static int of_each(struct doc *d, const struct gpu_energies *x, struct arena *a, struct err *e)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		struct energy_score *s;
@@ -59,17 +64,17 @@ static int of_each(const struct gpu_energies *x, struct arena *a, struct str *ou
 
 		if (n < 0)
 			return -1;
-		str_addf(out, "%s'%s': %zu cases, %.2f %% off in the mean, 90th percentile %.2f %%, bias %+.2f %%\n",
-		         i ? "" : "\n", x->v[i].path, s[n - 1].n, s[n - 1].mape, s[n - 1].p90_ape, s[n - 1].bias);
+		doc_say(d, "%s'%s': %zu cases, %.2f %% off in the mean, 90th percentile %.2f %%, bias %+.2f %%\n",
+		        i ? "" : "\n", x->v[i].path, s[n - 1].n, s[n - 1].mape, s[n - 1].p90_ape, s[n - 1].bias);
 	}
 	return 0;
 }
 
-static void boards(const struct gpu_energies *x, const struct fit_energy *f, struct str *out)
+static void boards(struct doc *d, const struct gpu_energies *x, const struct fit_energy *f)
 {
 	for (size_t i = 1; i < x->n; i++)
-		str_addf(out, "\n'%s' is of another board: its core takes %.3f times as much, its DRAM %.3f times\n",
-		         x->v[i].path, f->scale[i].core, f->scale[i].dram);
+		doc_say(d, "\n'%s' is of another board: its core takes %.3f times as much, its DRAM %.3f times\n",
+		        x->v[i].path, f->scale[i].core, f->scale[i].dram);
 }
 
 /* Costs that the configuration did not have before. */
@@ -110,7 +115,7 @@ static int write_config(const char *path, struct machine_conf *conf, const struc
 	return rc;
 }
 
-int calibrate_energy(const struct calibrate_energy *o, enum out_format format, struct str *out, struct err *e)
+int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err *e)
 {
 	struct machine_conf *conf = machine_conf_load(o->config, o->sets->v, o->sets->n, e);
 	struct kernels *k = conf ? kernels_load(o->kernels, e) : NULL;
@@ -129,16 +134,15 @@ int calibrate_energy(const struct calibrate_energy *o, enum out_format format, s
 	if (gpu_energies_read(&x, o->tables, conf, k, e) < 0 ||
 	    fit_energy_run(conf, x.v, x.n, (unsigned)o->folds, a, &f, e) < 0)
 		goto out;
-	parameters(conf->raw, &f, format, out);
-	if (format == OUT_TABLE) {
-		boards(&x, &f, out);
+	parameters(d, conf->raw, &f);
+	rc = 0;
+	if (d->format == OUT_TABLE) {
+		boards(d, &x, &f);
 		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
 		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
-		str_add(out, "\n");
-		if ((rc = gpu_energies_table(&x, "all", 20, note, out, e)) == 0 && x.n > 1)
-			rc = of_each(&x, a, out, e);
-	} else {
-		rc = 0;
+		doc_say(d, "\n");
+		if ((rc = gpu_energies_doc(d, &x, "all", 20, note, e)) == 0 && x.n > 1)
+			rc = of_each(d, &x, a, e);
 	}
 	if (rc == 0 && o->output)
 		rc = write_config(o->output, conf, &f, e);

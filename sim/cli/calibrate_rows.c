@@ -265,59 +265,46 @@ static struct offs offs_of(struct fitting *f, size_t table, bool taken)
 	return o;
 }
 
-static void errors(struct fitting *f, const struct offs *was, enum out_format format, struct str *out)
+struct errors {
+	struct fitting *f;
+	const struct offs *was;
+};
+
+/* A table's rows that were taken, then those that were not. */
+static void error_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = { { "table", OUT_TEXT, 0 },  { "start", OUT_TEXT, 0 },
-		                               { "fitted", OUT_TEXT, 0 }, { "rows", OUT_INT, 0 },
-		                               { "before", OUT_REAL, 2 }, { "mape", OUT_REAL, 2 },
-		                               { "bias", OUT_REAL, 2 } };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "error by table, percent");
+	const struct errors *x = of;
+	const struct table *t = &x->f->tables[i / 2];
+	const struct offs o = d->heads ? (struct offs){ .n = 1 } : offs_of(x->f, i / 2, i % 2 == 0);
 
-	for (size_t i = 0; i < 2 * f->n; i++) {
-		const struct offs o = offs_of(f, i / 2, i % 2 == 0);
-
-		if (!o.n)
-			continue;
-		out_text(t, f->tables[i / 2].path);
-		out_text(t, run_start_name(f->tables[i / 2].how.start));
-		out_text(t, i % 2 ? "no" : "yes");
-		out_int(t, (int64_t)o.n);
-		out_real(t, was[i].mape);
-		out_real(t, o.mape);
-		out_real(t, o.bias);
-	}
-	out_table_write(t, format, out);
-	out_table_free(t);
+	if (!o.n)
+		return;
+	doc_text(d, "table", t->path);
+	doc_text(d, "start", run_start_name(t->how.start));
+	doc_text(d, "fitted", i % 2 ? "no" : "yes");
+	doc_count(d, "rows", o.n);
+	doc_real(d, "before", 2, x->was[i].mape);
+	doc_real(d, "mape", 2, o.mape);
+	doc_real(d, "bias", 2, o.bias);
 }
 
 /* Rows of those that were taken which stay far off. */
-static void odd_rows(struct fitting *f, enum out_format format, struct str *out)
+static void odd_rows(struct doc *d, struct fitting *f)
 {
-	static const struct out_col cols[] = { { "op", OUT_TEXT, 0 },
-		                               { "measured_us", OUT_REAL, 1 },
-		                               { "simulated_us", OUT_REAL, 1 },
-		                               { "error_pct", OUT_REAL, 1 } };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "rows that no value explains");
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++)
 		for (size_t k = 0; k < f->sets[i].n; k++) {
 			const struct sample *x = &f->sets[i].v[k];
-			const double d = x->measured_ns ? off(f, i, k) : 0;
+			const double by = x->measured_ns ? off(f, i, k) : 0;
 
-			if (d <= ODD && d >= -ODD)
+			if (by <= ODD && by >= -ODD)
 				continue;
-			cmd_out_name(t, x->name, 40, format);
-			out_real(t, (double)x->measured_ns / 1e3);
-			out_real(t, (double)x->time.total / 1e6);
-			out_real(t, d);
-			n++;
+			if (n++ == 0)
+				doc_say(d, "\nrows that no value explains\n");
+			doc_say(d, "  %-40.40s measured %.1f us, simulated %.1f us, %+.1f %%\n", x->name,
+			        (double)x->measured_ns / 1e3, (double)x->time.total / 1e6, by);
 		}
-	if (n) {
-		str_addc(out, '\n');
-		out_table_write(t, format, out);
-	}
-	out_table_free(t);
 }
 
 /* What the file says of where its values are from: which rows, by a digest of the tables. */
@@ -428,35 +415,35 @@ static int check_start(struct fitting *f, struct err *e)
 }
 
 /* Values that could as well be others. */
-static void say_untold(const struct fit_plan *p, struct str *out)
+static void say_untold(struct doc *d, const struct fit_plan *p)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < p->n_fit; i++)
 		if (p->fit[i].sensitivity < UNTOLD) {
-			str_addf(out, "%s%s", any ? ", " : "these rows hardly tell: ", p->fit[i].name);
+			doc_say(d, "%s%s", any ? ", " : "these rows hardly tell: ", p->fit[i].name);
 			any = true;
 		}
-	str_add(out, any ? "\n" : "");
+	doc_say(d, "%s", any ? "\n" : "");
 }
 
-static void say_sums(struct fitting *f, const struct fit_report *r, const struct fit_report *without, struct str *out)
+static void say_sums(struct doc *d, struct fitting *f, const struct fit_report *r, const struct fit_report *without)
 {
 	const struct offs rest = offs_all(f, false);
 
-	str_addf(out,
+	doc_say(d,
 	         "\n%zu rows, %zu fitted parameters, %u evaluations\n"
 	         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
 	         r->samples, f->p->n_fit, r->evaluations + without->evaluations, r->mape, (unsigned)f->o->folds,
 	         r->cv_mape);
 	if (rest.n)
-		str_addf(out, "on the %zu rows that were not taken %.2f %%\n", rest.n, rest.mape);
-	say_untold(f->p, out);
+		doc_say(d, "on the %zu rows that were not taken %.2f %%\n", rest.n, rest.mape);
+	say_untold(d, f->p);
 	if (f->n > 1 && f->o->folds && !f->o->rows)
-		str_addf(out, "each table by a fit to the others: %.2f %%\n", without->cv_mape);
+		doc_say(d, "each table by a fit to the others: %.2f %%\n", without->cv_mape);
 }
 
-static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, struct str *out, struct err *e)
+static int fit(struct fitting *f, struct fit_plan *p, struct doc *d, struct err *e)
 {
 	struct fit_data folds = data_of(f, (unsigned)f->o->folds, false), left_out = data_of(f, (unsigned)f->n, true);
 	struct offs *was = arena_array(f->arena, 2 * f->n + 1, sizeof *was);
@@ -476,25 +463,24 @@ static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, st
 		*e = f->why;
 		return err_add(e, "setting what was found");
 	}
-	calibrate_parameters(p, f->conf->raw, format, out);
-	if (format != OUT_TABLE)
+	calibrate_parameters(d, p, f->conf->raw);
+	if (d->format != OUT_TABLE)
 		return 0;
-	str_addc(out, '\n');
-	errors(f, was, format, out);
-	odd_rows(f, format, out);
-	say_sums(f, &r, &without, out);
+	doc_say(d, "\n");
+	doc_table(d, NULL, "error by table, percent", 2 * f->n, error_row, &((struct errors){ f, was }));
+	odd_rows(d, f);
+	say_sums(d, f, &r, &without);
 	return 0;
 }
 
-int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, enum out_format f, struct str *out,
-                   struct err *e)
+int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, struct doc *d, struct err *e)
 {
 	struct fitting x = { .o = o, .conf = conf };
 	int rc = -1;
 
 	if ((x.base = machine_base_load(o->config, o->sets->v, o->sets->n, e)) && read_all(&x, e) == 0 &&
 	    (!o->rows || take(&x, e) == 0) && (x.p = fit_plan_load(o->plan, conf, NULL, e)) &&
-	    fit(&x, x.p, f, out, e) == 0)
+	    fit(&x, x.p, d, e) == 0)
 		rc = write_config(&x, x.p, e);
 	if (rc == 0 && o->check)
 		rc = calibrate_changed(x.p, e);

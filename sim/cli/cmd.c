@@ -7,6 +7,7 @@
 #include "sim/base/path.h"
 #include "sim/report/lay_time.h"
 #include "sim/ui/progress.h"
+#include "sim/ui/screen.h"
 
 static int tell_file(void *arg, const struct opt_file *f, struct err *e)
 {
@@ -65,6 +66,30 @@ int cmd_format(const char *text, enum out_format *f, struct err *e)
 	return text ? out_format_parse(text, f, e) : 0;
 }
 
+void cmd_doc(struct doc *d, enum out_format f, struct str *out)
+{
+	doc_init(d, f, screen_width(), out);
+}
+
+int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body, void *o, int argc, char **argv,
+           struct str *out, struct err *e)
+{
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	struct doc d;
+	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = cmd_format(*format, &f, e)) == 0) {
+		cmd_doc(&d, f, out);
+		rc = body(o, &args, &d, e);
+	}
+	opt_list_free(&args);
+	for (const struct opt *x = cmd->opts; x->type != OPT_END; x++)
+		if (x->type == OPT_LIST || x->type == OPT_READS || x->type == OPT_SETS)
+			opt_list_free(x->to);
+	return rc < 0 ? -1 : 0;
+}
+
 void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f)
 {
 	char text[128];
@@ -82,6 +107,12 @@ void cmd_print_more(size_t shown, size_t all, struct str *out)
 		str_addf(out, "(%zu more; without -n all are listed)\n", all - shown);
 }
 
+void cmd_say_more(struct doc *d, size_t shown, size_t all)
+{
+	if (shown < all)
+		doc_say(d, "(%zu more; without -n all are listed)\n", all - shown);
+}
+
 static void show_bytes(void *arg, uint64_t done, uint64_t total)
 {
 	struct progress **p = arg;
@@ -89,6 +120,23 @@ static void show_bytes(void *arg, uint64_t done, uint64_t total)
 	if (!*p)
 		*p = progress_new("importing", "bytes", total);
 	progress_set(*p, done);
+}
+
+static void note_left(const char *path, const struct measured *m)
+{
+	const struct lower_left *left = &m->left;
+	const unsigned long long out = left->launches, all = out + m->trace.n_launches;
+
+	if (out && left->steps)
+		fprintf(stderr,
+		        "npusim: note: ops were recorded in '%.*s...' alone: %llu of %llu launches of '%s' are outside,"
+		        " and left out; '--range' takes another part\n",
+		        (int)left->base, left->steps, out, all, path);
+	else if (out)
+		fprintf(stderr,
+		        "npusim: note: ops were recorded of a part alone: %llu of %llu launches of '%s' are before or"
+		        " behind it, and left out\n",
+		        out, all, path);
 }
 
 /* --- workloads --------------------------------------------------------------------------------------------- */
@@ -122,6 +170,8 @@ int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m
 	const int rc = workload_read(s, &by, w, e);
 
 	progress_free(p);
+	if (rc == 0)
+		note_left(s->trace, &w->in);
 	return rc;
 }
 
@@ -135,6 +185,8 @@ int cmd_measured(struct measured_from from, struct measured *m, struct err *e)
 	from.arg = &p;
 	rc = measured_load(&from, m, e);
 	progress_free(p);
+	if (rc == 0)
+		note_left(from.path, m);
 	return rc;
 }
 

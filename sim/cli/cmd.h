@@ -9,6 +9,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/str.h"
+#include "sim/report/doc.h"
 #include "sim/ui/opt.h"
 #include "sim/ui/out.h"
 #include "sim/ui/units.h"
@@ -67,6 +68,13 @@ void cmd_trace_private_note(const char *file, const struct trace_import_stats *s
 void cmd_complain(const struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
+/* What a command prints, as wide as the screen. */
+void cmd_doc(struct doc *d, enum out_format f, struct str *out);
+/* All that most commands are: parses, runs `body` with its options `o` and what it prints, and frees the options' lists.
+ * `format`: where the option of that name is. */
+typedef int cmd_body(void *o, const struct opt_list *args, struct doc *d, struct err *e);
+int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body, void *o, int argc, char **argv,
+           struct str *out, struct err *e);
 
 /* What is asked of a workload as rows of an option table, for OPT_ROWS. Those that `by` does not take are read as well, and
  * refused by workload_check with its reason. */
@@ -86,7 +94,9 @@ static inline size_t cmd_first(uint64_t asked, size_t all)
 {
 	return asked < all ? (size_t)asked : all;
 }
+
 void cmd_print_more(size_t shown, size_t all, struct str *out);
+void cmd_say_more(struct doc *d, size_t shown, size_t all);
 
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"

@@ -16,7 +16,6 @@
 
 #define RUNS_MAX    COMPARE_MAX
 #define RUNS_MEMORY ((size_t)4 << 30) /* beyond that the file is damaged or hostile */
-#define COLS(a)     (sizeof(a) / sizeof *(a))
 
 #define NO_SWEEP UINT64_MAX
 
@@ -89,52 +88,54 @@ static int by_time(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-static int column_heads(const struct comparison *c, struct out_col *cols, int n)
+/* Of all columns; and how many times the first is of the others. */
+static void times(struct doc *d, const struct comparison *c, const uint64_t *ps)
 {
 	for (int k = 0; k < c->n; k++)
-		cols[n++] = (struct out_col){ c->cols[k].title, OUT_REAL, 3 };
-	return n;
-}
-
-static void times(const struct comparison *c, const uint64_t *ps, struct out_table *t)
-{
-	for (int k = 0; k < c->n; k++)
-		out_real(t, cmd_ps_us(ps[k]));
+		doc_ps(d, c->cols[k].title, 3, ps[k]);
 	for (int k = 1; k < c->n; k++) {
-		if (ps[k])
-			out_real(t, (double)ps[0] / (double)ps[k]);
-		else
-			out_null(t);
+		char name[64];
+
+		snprintf(name, sizeof name, "%s/%s", c->cols[0].title, c->cols[k].title);
+		doc_real_if(d, name, 3, ps[k], (double)ps[0] / (double)ps[k]);
 	}
 }
 
-static void write_kinds(const struct comparison *c, enum out_format f, struct str *out)
-{
-	struct kind kinds[OP_KINDS];
-	struct out_col cols[2 + 2 * (RUNS_MAX + 1)] = { { "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 } };
-	uint64_t totals[RUNS_MAX + 1];
-	char ratio[RUNS_MAX + 1][64];
-	struct out_table *t;
-	int n = add_kinds(c, kinds, OP_KINDS), width = column_heads(c, cols, 2);
+struct kinds {
+	const struct comparison *c;
+	struct kind v[OP_KINDS + 1]; /* the last is all of them */
+	int n;
+};
 
-	for (int k = 1; k < c->n; k++) {
-		snprintf(ratio[k], sizeof ratio[k], "%s/%s", c->cols[0].title, c->cols[k].title);
-		cols[width++] = (struct out_col){ ratio[k], OUT_REAL, 3 };
+static void kind(struct doc *d, const void *of, size_t i)
+{
+	const struct kinds *x = of;
+	const struct kind *k = &x->v[i];
+
+	doc_text(d, "kind", k->name);
+	doc_count(d, "ops", k->ops);
+	if (d->format != OUT_JSON) {
+		times(d, x->c, k->ps);
+		return;
 	}
-	t = out_table_new(cols, width, "by kind of op, us");
-	qsort(kinds, (size_t)n, sizeof *kinds, by_time);
-	for (int i = 0; i < n; i++) {
-		out_text(t, kinds[i].name);
-		out_int(t, (int64_t)kinds[i].ops);
-		times(c, kinds[i].ps, t);
-	}
+	doc_open(d, "us", '[');
+	for (int c = 0; c < x->c->n; c++)
+		doc_ps(d, NULL, 3, k->ps[c]);
+	doc_close(d, ']');
+}
+
+static void write_kinds(struct doc *d, const struct comparison *c)
+{
+	struct kinds x = { .c = c };
+	struct kind *all;
+
+	x.n = add_kinds(c, x.v, OP_KINDS);
+	qsort(x.v, (size_t)x.n, sizeof *x.v, by_time);
+	all = &x.v[x.n];
+	*all = (struct kind){ .name = "all", .ops = c->cols[0].workload->n_ops };
 	for (int k = 0; k < c->n; k++)
-		totals[k] = c->cols[k].total_ps;
-	out_text(t, "all");
-	out_int(t, (int64_t)c->cols[0].workload->n_ops);
-	times(c, totals, t);
-	out_table_write(t, f, out);
-	out_table_free(t);
+		all->ps[k] = c->cols[k].total_ps;
+	doc_table(d, "by_kind", "by kind of op, us", (size_t)x.n + (d->format != OUT_JSON), kind, &x);
 }
 
 /* --- op by op ---------------------------------------------------------------------------------------------- */
@@ -170,207 +171,63 @@ static uint64_t change_of(const struct comparison *c, size_t i)
 	return most;
 }
 
-static int write_ops(const struct comparison *c, uint64_t top, enum out_format f, struct str *out, struct err *e)
+struct ops {
+	const struct comparison *c;
+	const struct change *order;
+};
+
+static void op(struct doc *d, const void *of, size_t i)
 {
+	const struct ops *x = of;
+	const size_t at = d->heads ? 0 : x->order[i].op;
+	const struct comparison *c = x->c;
+	const struct res_work_op *o = &c->cols[0].workload->ops[at];
+	const bool json = d->format == OUT_JSON;
+
+	doc_count(d, "id", at);
+	if (!json)
+		doc_int(d, "layer", o->layer);
+	doc_text(d, json ? "name" : "op", o->name);
+	doc_text(d, "kind", o->kind);
+	doc_open(d, "us", '[');
+	for (int k = 0; json && k < c->n; k++) {
+		uint64_t ps = 0;
+		const bool known = op_ps(&c->cols[k], at, &ps);
+
+		doc_ps_if(d, NULL, 3, known, ps);
+	}
+	doc_close(d, ']');
+	for (int k = 0; !json && k < c->n; k++) {
+		uint64_t ps = 0;
+		const bool known = !d->heads && op_ps(&c->cols[k], at, &ps);
+
+		doc_ps_if(d, c->cols[k].title, 3, known, ps);
+	}
+}
+
+/* For people those that differ, most first; for programs all in order. */
+static int write_ops(struct doc *d, const struct comparison *c, uint64_t top, struct err *e)
+{
+	const bool people = d->format == OUT_TABLE;
 	const size_t n = c->cols[0].workload->n_ops;
-	struct out_col cols[4 + RUNS_MAX + 1] = {
-		{ "id", OUT_INT, 0 },
-		{ "layer", OUT_INT, 0 },
-		{ "op", OUT_TEXT, 0 },
-		{ "kind", OUT_TEXT, 0 },
-	};
 	struct change *order = calloc(n ? n : 1, sizeof *order);
-	struct out_table *t;
+	const struct ops x = { c, order };
+	size_t shown = 0;
 
 	if (!order)
 		return err_nomem(e, "for the comparison");
-	t = out_table_new(cols, column_heads(c, cols, 4), f == OUT_TABLE ? "ops that differ most, us" : NULL);
 	for (size_t i = 0; i < n; i++)
-		order[i] = (struct change){ f == OUT_TABLE ? change_of(c, i) : 0, i };
+		order[i] = (struct change){ people ? change_of(c, i) : 0, i };
 	qsort(order, n, sizeof *order, by_change);
-	for (size_t i = 0; i < n && (i < top || f != OUT_TABLE); i++) {
-		const struct res_work_op *o = &c->cols[0].workload->ops[order[i].op];
-
-		if (f == OUT_TABLE && !order[i].by)
-			break;
-		out_int(t, (int64_t)order[i].op);
-		out_int(t, o->layer);
-		out_text(t, o->name);
-		out_text(t, o->kind);
-		for (int k = 0; k < c->n; k++) {
-			uint64_t ps;
-
-			if (op_ps(&c->cols[k], order[i].op, &ps))
-				out_real(t, cmd_ps_us(ps));
-			else
-				out_null(t);
-		}
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+	while (shown < n && (!people || (shown < top && order[shown].by)))
+		shown++;
+	doc_table(d, "ops", "ops that differ most, us", shown, op, &x);
 	free(order);
 	return 0;
 }
 
 /* --- heads ------------------------------------------------------------------------------------------------- */
 
-/* For people: what the runs are called, and the figures one looks for first. */
-static void name_runs(const struct res_stored *const *runs, const char *const *names, size_t n, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "run", OUT_INT, 0 },      { "total_us", OUT_REAL, 3 },   { "roofline_us", OUT_REAL, 3 },
-		{ "DRAM_MB", OUT_REAL, 1 }, { "what it is", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct res_run *r = &runs[i]->run;
-
-		out_int(t, r->id);
-		out_real(t, cmd_ps_us(r->total_ps));
-		out_real(t, cmd_ps_us(r->roofline_ps));
-		out_real(t, (double)(r->dram_read_bytes + r->dram_write_bytes) / 1e6);
-		out_text(t, names[i]);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-/* The parameters in which the machines differ. */
-static int write_keys(const struct res_stored *const *runs, size_t n, struct arena *a, struct str *out, struct err *e)
-{
-	struct out_col cols[RUNS_MAX + 1] = { { "parameter", OUT_TEXT, 0 } };
-	char titles[RUNS_MAX][24];
-	struct named_keys k;
-	struct out_table *t;
-
-	if (named_differ(runs, n, a, &k, e) < 0)
-		return -1;
-	if (!k.n)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		snprintf(titles[i], sizeof titles[i], "run %lld", (long long)runs[i]->run.id);
-		cols[i + 1] = (struct out_col){ titles[i], OUT_TEXT, 0 };
-	}
-	t = out_table_new(cols, (int)n + 1, "in what the machines differ");
-	for (size_t i = 0; i < k.n; i++) {
-		out_text(t, k.keys[i]);
-		for (size_t r = 0; r < n; r++)
-			out_text(t, k.values[i * n + r]);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-	str_addc(out, '\n');
-	return 0;
-}
-
-static void write_runs(const struct res_stored *const *runs, const char *const *names, size_t n, enum out_format f,
-                       struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "run", OUT_INT, 0 },
-		{ "machine", OUT_TEXT, 0 },
-		{ "config_hash", OUT_TEXT, 0 },
-		{ "workload", OUT_INT, 0 },
-		{ "range", OUT_TEXT, 0 },
-		{ "start", OUT_TEXT, 0 },
-		{ "total_us", OUT_REAL, 3 },
-		{ "roofline_us", OUT_REAL, 3 },
-		{ "roofline", OUT_TEXT, 0 },
-		{ "dram_read_bytes", OUT_BYTES, 0 },
-		{ "dram_write_bytes", OUT_BYTES, 0 },
-		{ "carried_us", OUT_REAL, 3 },
-		{ "build", OUT_TEXT, 0 },
-		{ "name", OUT_TEXT, 0 },
-	};
-	struct out_table *t;
-	char hash[17];
-
-	if (f == OUT_TABLE) {
-		name_runs(runs, names, n, out);
-		return;
-	}
-	t = out_table_new(cols, COLS(cols), NULL);
-	for (size_t i = 0; i < n; i++) {
-		const struct res_run *r = &runs[i]->run;
-
-		hash_hex(r->config_hash, hash);
-		out_int(t, r->id);
-		out_text(t, r->config_name);
-		out_text(t, hash);
-		out_int(t, runs[i]->workload_id);
-		out_text(t, runs[i]->workload.range);
-		out_text(t, r->start);
-		out_real(t, cmd_ps_us(r->total_ps));
-		out_real(t, cmd_ps_us(r->roofline_ps));
-		out_text(t, r->roofline_bound);
-		out_int(t, (int64_t)r->dram_read_bytes);
-		out_int(t, (int64_t)r->dram_write_bytes);
-		out_real(t, cmd_ps_us(r->carried_ps));
-		out_text(t, r->build);
-		out_text(t, names[i]);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void write_json(const struct comparison *c, struct str *out)
-{
-	struct kind kinds[OP_KINDS];
-	struct out_json j;
-	int n = add_kinds(c, kinds, OP_KINDS);
-
-	qsort(kinds, (size_t)n, sizeof *kinds, by_time);
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_open(&j, "columns", '[');
-	for (int k = 0; k < c->n; k++) {
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "title", c->cols[k].title);
-		out_json_text(&j, "name", c->cols[k].name);
-		if (c->cols[k].run)
-			out_json_int(&j, "run", c->cols[k].run->run.id);
-		else
-			out_json_null(&j, "run");
-		out_json_real(&j, "total_us", cmd_ps_us(c->cols[k].total_ps));
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_open(&j, "by_kind", '[');
-	for (int i = 0; i < n; i++) {
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "kind", kinds[i].name);
-		out_json_u64(&j, "ops", kinds[i].ops);
-		out_json_open(&j, "us", '[');
-		for (int k = 0; k < c->n; k++)
-			out_json_real(&j, NULL, cmd_ps_us(kinds[i].ps[k]));
-		out_json_close(&j, ']');
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_open(&j, "ops", '[');
-	for (size_t i = 0; c->lined_up && i < c->cols[0].workload->n_ops; i++) {
-		out_json_open(&j, NULL, '{');
-		out_json_int(&j, "id", (int64_t)i);
-		out_json_text(&j, "name", c->cols[0].workload->ops[i].name);
-		out_json_text(&j, "kind", c->cols[0].workload->ops[i].kind);
-		out_json_open(&j, "us", '[');
-		for (int k = 0; k < c->n; k++) {
-			uint64_t ps;
-
-			if (op_ps(&c->cols[k], i, &ps))
-				out_json_real(&j, NULL, cmd_ps_us(ps));
-			else
-				out_json_null(&j, NULL);
-		}
-		out_json_close(&j, ']');
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
-}
-
-/* What is shown, and where what is made for it lives. */
 struct showing {
 	const struct res_stored *const *runs;
 	const char *const *names;
@@ -378,31 +235,115 @@ struct showing {
 	struct arena *a;
 };
 
-static int write_all(const struct comparison *c, const struct showing *s, const struct options *o, enum out_format f,
-                     struct str *out, struct err *e)
+/* For people what a run is called, and the figures one looks for first. */
+static void run(struct doc *d, const void *of, size_t i)
 {
-	if (f == OUT_JSON) {
-		write_json(c, out);
-		return 0;
+	const struct showing *s = of;
+	const struct res_run *r = d->heads ? NULL : &s->runs[i]->run;
+	char hash[17];
+
+	doc_int(d, "run", r->id);
+	if (d->format == OUT_TABLE) {
+		doc_ps(d, "total_us", 3, r->total_ps);
+		doc_ps(d, "roofline_us", 3, r->roofline_ps);
+		doc_real(d, "DRAM_MB", 1, (double)(r->dram_read_bytes + r->dram_write_bytes) / 1e6);
+		doc_text(d, "what it is", s->names[i]);
+		return;
 	}
-	if (f == OUT_CSV) {
-		if (c->lined_up)
-			return write_ops(c, o->top, f, out, e);
-		write_kinds(c, f, out);
-		return 0;
+	doc_text(d, "machine", r->config_name);
+	doc_text(d, "config_hash", (hash_hex(r->config_hash, hash), hash));
+	doc_int(d, "workload", s->runs[i]->workload_id);
+	doc_text(d, "range", s->runs[i]->workload.range);
+	doc_text(d, "start", r->start);
+	doc_ps(d, "total_us", 3, r->total_ps);
+	doc_ps(d, "roofline_us", 3, r->roofline_ps);
+	doc_text(d, "roofline", r->roofline_bound);
+	doc_bytes(d, "dram_read_bytes", r->dram_read_bytes);
+	doc_bytes(d, "dram_write_bytes", r->dram_write_bytes);
+	doc_ps(d, "carried_us", 3, r->carried_ps);
+	doc_text(d, "build", r->build);
+	doc_text(d, "name", s->names[i]);
+}
+
+struct keys {
+	const struct showing *s;
+	struct named_keys k;
+};
+
+/* A parameter in which the machines differ. */
+static void key(struct doc *d, const void *of, size_t i)
+{
+	const struct keys *x = of;
+	char title[24];
+
+	doc_text(d, "parameter", x->k.keys[i]);
+	for (size_t r = 0; r < x->s->n; r++) {
+		snprintf(title, sizeof title, "run %lld", (long long)x->s->runs[r]->run.id);
+		doc_text(d, title, x->k.values[i * x->s->n + r]);
 	}
-	write_runs(s->runs, s->names, s->n, f, out);
-	str_addc(out, '\n');
-	if (s->n > 1 && write_keys(s->runs, s->n, s->a, out, e) < 0)
+}
+
+static int write_keys(struct doc *d, const struct showing *s, struct err *e)
+{
+	struct keys x = { .s = s };
+
+	if (named_differ(s->runs, s->n, s->a, &x.k, e) < 0)
 		return -1;
-	if (c->lined_up && o->top) {
-		if (write_ops(c, o->top, f, out, e) < 0)
-			return -1;
-		str_addc(out, '\n');
-	} else if (!c->lined_up) {
-		str_add(out, "the runs are over different workloads: their ops do not line up\n\n");
+	if (x.k.n) {
+		doc_table(d, NULL, "in what the machines differ", x.k.n, key, &x);
+		doc_say(d, "\n");
 	}
-	write_kinds(c, f, out);
+	return 0;
+}
+
+static void column(struct doc *d, const void *of, size_t i)
+{
+	const struct column *c = (const struct column *)of + i;
+
+	doc_text(d, "title", c->title);
+	doc_text(d, "name", c->name);
+	if (c->run)
+		doc_int(d, "run", c->run->run.id);
+	else
+		doc_text(d, "run", NULL);
+	doc_ps(d, "total_us", 3, c->total_ps);
+}
+
+static int write_json(struct doc *d, const struct comparison *c, struct err *e)
+{
+	int rc = 0;
+
+	doc_open(d, NULL, '{');
+	doc_table(d, "columns", NULL, (size_t)c->n, column, c->cols);
+	write_kinds(d, c);
+	if (c->lined_up)
+		rc = write_ops(d, c, 0, e);
+	else
+		doc_table(d, "ops", NULL, 0, op, NULL);
+	doc_close(d, '}');
+	return rc;
+}
+
+static int write_all(struct doc *d, const struct comparison *c, const struct showing *s, uint64_t top, struct err *e)
+{
+	if (d->format == OUT_JSON)
+		return write_json(d, c, e);
+	if (d->format == OUT_CSV && c->lined_up)
+		return write_ops(d, c, top, e);
+	if (d->format == OUT_TABLE) {
+		doc_table(d, NULL, NULL, s->n, run, s);
+		doc_say(d, "\n");
+		if (s->n > 1 && write_keys(d, s, e) < 0)
+			return -1;
+		if (c->lined_up && top) {
+			if (write_ops(d, c, top, e) < 0)
+				return -1;
+			doc_say(d, "\n");
+		} else if (!c->lined_up) {
+			doc_say(d, "the runs are over different workloads: their ops do not line up\n\n");
+		}
+	}
+	write_kinds(d, c);
 	return 0;
 }
 
@@ -481,11 +422,12 @@ static int read_ids(const struct opt_list *args, bool points, int64_t *ids, stru
 	return 0;
 }
 
-static int list(struct resdb *db, struct arena *a, enum out_format f, struct str *out, struct err *e)
+static int list(struct resdb *db, struct arena *a, struct doc *d, struct err *e)
 {
 	struct res_stored *all;
 	const struct res_stored **runs;
 	const char **names;
+	struct showing shown;
 	size_t n;
 
 	if (res_list(db, a, &all, &n, e) < 0)
@@ -498,12 +440,13 @@ static int list(struct resdb *db, struct arena *a, enum out_format f, struct str
 		runs[i] = &all[i];
 	if (named_runs(runs, n, a, names, e) < 0)
 		return -1;
-	write_runs(runs, names, n, f, out);
+	shown = (struct showing){ runs, names, n, a };
+	doc_table(d, NULL, NULL, n, run, &shown);
 	return 0;
 }
 
 static int compare(const struct options *o, const struct opt_list *args, struct resdb *db, struct arena *a,
-                   enum out_format f, struct str *out, struct err *e)
+                   struct doc *out, struct err *e)
 {
 	struct res_stored runs[RUNS_MAX];
 	const struct res_stored *shown[RUNS_MAX];
@@ -517,7 +460,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 	if (o->sweep != NO_SWEEP) {
 		const struct compare_designs d = { (int64_t)o->sweep, ids, args->n, o->top };
 
-		return compare_points(db, &d, f, out, e);
+		return compare_points(db, &d, out, e);
 	}
 	for (int i = 0; i < args->n; i++) {
 		if (res_get(db, ids[i], a, &runs[i], e) < 0)
@@ -535,11 +478,16 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 		return -1;
 	for (int i = 0; i < args->n; i++)
 		add_run(&c, &runs[i], names[i]);
-	return write_all(&c, &(struct showing){ shown, names, (size_t)args->n, a }, o, f, out, e);
+	return write_all(out, &c, &(struct showing){ shown, names, (size_t)args->n, a }, o->top, e);
 }
 
-static int check_options(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
+static int show(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
+	struct resdb *db = NULL;
+	struct arena *a = NULL;
+	int rc = -1;
+
 	if (workload_check(&o->workload, WORKLOAD_COMPARE, e) < 0)
 		return -1;
 	if (!o->workload.trace && (o->workload.range || o->workload.rules))
@@ -548,7 +496,15 @@ static int check_options(const struct options *o, const struct opt_list *args, e
 		return err_set(e, ERR_USAGE, "'-t' compares one run with what was measured; %d are named", args->n);
 	if (o->sweep != NO_SWEEP && args->n < 2)
 		return err_set(e, ERR_USAGE, "'--sweep' compares points: name two of them or more");
-	return cmd_format(o->format, f, e);
+	if (!(db = res_open(o->results, DB_READ, e)))
+		return -1;
+	if (!(a = arena_new(RUNS_MEMORY)))
+		err_nomem(e, "for the runs");
+	else
+		rc = args->n ? compare(o, args, db, a, d, e) : list(db, a, d, e);
+	arena_free(a);
+	res_free(db);
+	return rc;
 }
 
 int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
@@ -580,25 +536,6 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		-1
 	};
-	struct opt_list args = { NULL, 0 };
-	struct resdb *db = NULL;
-	struct arena *a = NULL;
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc)
-		goto out;
-	rc = -1;
-	if (check_options(&o, &args, &f, e) < 0 || !(db = res_open(o.results, DB_READ, e)))
-		goto out;
-	if (!(a = arena_new(RUNS_MEMORY))) {
-		err_nomem(e, "for the runs");
-		goto out;
-	}
-	rc = args.n ? compare(&o, &args, db, a, f, out, e) : list(db, a, f, out, e);
-out:
-	arena_free(a);
-	res_free(db);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, show, &o, argc, argv, out, e);
 }

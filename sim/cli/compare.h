@@ -15,7 +15,6 @@ struct compare_designs {
 	int n;
 	uint64_t top;
 };
-int compare_points(struct resdb *db, const struct compare_designs *d, enum out_format f, struct str *out,
-                   struct err *e);
+int compare_points(struct resdb *db, const struct compare_designs *of, struct doc *d, struct err *e);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/cli/compare.h"
-#include "sim/cli/sweep.h"
+#include "sim/study/sweep_view.h"
 
 /* One number of every design; `has` says of which. */
 struct row {
@@ -20,6 +20,7 @@ struct rows {
 	size_t n, cap;
 	struct arena *a;
 	int cols;
+	const char *const *names; /* of the designs */
 };
 
 static struct row *row_of(struct rows *t, const char *part, const char *name, const char *unit)
@@ -110,136 +111,131 @@ static int by_spread(const void *x, const void *y)
 	return a->r->place < b->r->place ? -1 : a->r->place > b->r->place;
 }
 
-static void numbers(const struct rows *t, const struct row *r, struct out_table *o)
+static void numbers(struct doc *d, const struct rows *t, const struct row *r, int digits)
 {
-	for (int k = 0; k < t->cols; k++) {
-		if (r->has[k])
-			out_real(o, r->v[k]);
-		else
-			out_null(o);
-	}
+	for (int k = 0; k < t->cols; k++)
+		doc_real_if(d, t->names[k], digits, r->has[k], r->v[k]);
 }
 
 /* Times of one part, longest in the first design first, with how many times the first is of the others. */
-static int part_table(const struct rows *t, const char *part, const char *head, const char *title,
-                      const char *const *names, struct str *out)
-{
-	struct out_col cols[1 + 2 * COMPARE_MAX] = { { head, OUT_TEXT, 0 } };
-	const struct row **order = arena_array(t->a, t->n + 1, sizeof *order);
-	char ratio[COMPARE_MAX][80];
-	struct out_table *o;
-	size_t n = 0;
-	int width = 1;
+struct part {
+	const struct rows *t;
+	const char *head;
+	const struct row **order;
+};
 
-	if (!order)
-		return -1;
-	for (int k = 0; k < t->cols; k++)
-		cols[width++] = (struct out_col){ names[k], OUT_REAL, 3 };
+static void part_row(struct doc *d, const void *of, size_t i)
+{
+	const struct part *x = of;
+	const struct rows *t = x->t;
+	const struct row *r = d->heads ? NULL : x->order[i];
+	bool any = d->heads;
+
+	for (int k = 0; r && k < t->cols; k++)
+		any |= r->v[k] > 0;
+	if (!any)
+		return;
+	doc_text(d, x->head, r->name);
+	numbers(d, t, r, 3);
 	for (int k = 1; k < t->cols; k++) {
-		snprintf(ratio[k], sizeof ratio[k], "%.30s/%.30s", names[0], names[k]);
-		cols[width++] = (struct out_col){ ratio[k], OUT_REAL, 3 };
+		char ratio[80];
+
+		snprintf(ratio, sizeof ratio, "%.30s/%.30s", t->names[0], t->names[k]);
+		doc_real_if(d, ratio, 3, r->v[k] > 0, r->v[0] / r->v[k]);
 	}
+}
+
+static int part_table(struct doc *d, const struct rows *t, const char *part, const char *head, const char *title)
+{
+	struct part x = { t, head, arena_array(t->a, t->n + 1, sizeof *x.order) };
+	size_t n = 0;
+
+	if (!x.order)
+		return -1;
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].part, part) == 0)
-			order[n++] = &t->v[i];
-	qsort(order, n, sizeof *order, by_first);
-	o = out_table_new(cols, width, title);
-	for (size_t i = 0; i < n; i++) {
-		bool any = false;
-
-		for (int k = 0; k < t->cols; k++)
-			any |= order[i]->v[k] > 0;
-		if (!any)
-			continue;
-		out_text(o, order[i]->name);
-		numbers(t, order[i], o);
-		for (int k = 1; k < t->cols; k++) {
-			if (order[i]->v[k] > 0)
-				out_real(o, order[i]->v[0] / order[i]->v[k]);
-			else
-				out_null(o);
-		}
-	}
-	out_table_write(o, OUT_TABLE, out);
-	out_table_free(o);
+			x.order[n++] = &t->v[i];
+	qsort(x.order, n, sizeof *x.order, by_first);
+	doc_table(d, NULL, title, n, part_row, &x);
+	doc_say(d, "\n");
 	return 0;
 }
 
-static int stats_table(const struct rows *t, uint64_t top, const char *const *names, struct str *out)
-{
-	struct out_col cols[2 + COMPARE_MAX] = { { "statistic", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 } };
-	struct spread *order = arena_array(t->a, t->n + 1, sizeof *order);
-	struct out_table *o;
-	size_t n = 0;
+struct statistics {
+	const struct rows *t;
+	struct spread *order;
+};
 
-	if (!order)
+static void statistic(struct doc *d, const void *of, size_t i)
+{
+	const struct statistics *x = of;
+	const struct row *r = d->heads ? NULL : x->order[i].r;
+
+	doc_text(d, "statistic", r->name);
+	doc_text(d, "unit", r->unit);
+	numbers(d, x->t, r, 0);
+}
+
+static int stats_table(struct doc *d, const struct rows *t, uint64_t top)
+{
+	struct statistics x = { t, arena_array(t->a, t->n + 1, sizeof *x.order) };
+	size_t n = 0, shown = 0;
+
+	if (!x.order)
 		return -1;
-	for (int k = 0; k < t->cols; k++)
-		cols[2 + k] = (struct out_col){ names[k], OUT_REAL, 0 };
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].part, "statistic") == 0)
-			order[n++] = (struct spread){ spread(t, &t->v[i]), &t->v[i] };
-	qsort(order, n, sizeof *order, by_spread);
-	o = out_table_new(cols, 2 + t->cols, "statistics that differ most");
-	for (size_t i = 0; i < n && i < top && order[i].by > 0; i++) {
-		out_text(o, order[i].r->name);
-		out_text(o, order[i].r->unit);
-		numbers(t, order[i].r, o);
-	}
-	out_table_write(o, OUT_TABLE, out);
-	out_table_free(o);
+			x.order[n++] = (struct spread){ spread(t, &t->v[i]), &t->v[i] };
+	qsort(x.order, n, sizeof *x.order, by_spread);
+	while (shown < n && shown < top && x.order[shown].by > 0)
+		shown++;
+	doc_table(d, NULL, "statistics that differ most", shown, statistic, &x);
 	return 0;
 }
 
-static int settings_table(const struct sweep_view *v, const struct res_point *const *p, int n, struct str *out)
-{
-	struct out_col *cols = arena_array(v->a, v->head.n_axes + 5, sizeof *cols);
-	struct out_table *o;
-	int width = 0;
+struct settings {
+	const struct sweep_view *v;
+	const struct res_point *const *p;
+};
 
-	if (!cols)
+static void setting(struct doc *d, const void *of, size_t i)
+{
+	const struct settings *x = of;
+	const struct res_point *p = x->p[i];
+
+	doc_count(d, "point", p->point);
+	for (size_t k = 0; k < x->v->head.n_axes; k++)
+		doc_text(d, x->v->head.axes[k].key, p->values[k].text);
+	doc_ps(d, "latency_us", 3, p->total_ps);
+	doc_ps(d, "roofline_us", 3, p->roofline_ps);
+	doc_text(d, "roofline", p->roofline_bound);
+	doc_bytes(d, "dram_bytes", p->dram_read_bytes + p->dram_write_bytes);
+}
+
+/* For programs: all numbers. */
+static void number(struct doc *d, const void *of, size_t i)
+{
+	const struct rows *t = of;
+	const struct row *r = &t->v[i];
+
+	doc_text(d, "part", r->part);
+	doc_text(d, "name", r->name);
+	doc_text(d, "unit", r->unit);
+	numbers(d, t, r, 3);
+}
+
+static int write_points(struct doc *d, const struct rows *t, const struct settings *x, uint64_t top)
+{
+	if (d->format != OUT_TABLE) {
+		doc_table(d, NULL, NULL, t->n, number, t);
+		return 0;
+	}
+	doc_table(d, NULL, NULL, (size_t)t->cols, setting, x);
+	doc_say(d, "\n");
+	if (part_table(d, t, "kind", "kind", "by kind of op, us") < 0 ||
+	    part_table(d, t, "stall", "resource", "by what held it back, us") < 0)
 		return -1;
-	cols[width++] = (struct out_col){ "point", OUT_INT, 0 };
-	for (size_t i = 0; i < v->head.n_axes; i++)
-		cols[width++] = (struct out_col){ v->head.axes[i].key, OUT_TEXT, 0 };
-	cols[width++] = (struct out_col){ "latency_us", OUT_REAL, 3 };
-	cols[width++] = (struct out_col){ "roofline_us", OUT_REAL, 3 };
-	cols[width++] = (struct out_col){ "roofline", OUT_TEXT, 0 };
-	cols[width++] = (struct out_col){ "dram_bytes", OUT_BYTES, 0 };
-	o = out_table_new(cols, width, NULL);
-	for (int k = 0; k < n; k++) {
-		out_int(o, (int64_t)p[k]->point);
-		for (size_t i = 0; i < v->head.n_axes; i++)
-			out_text(o, p[k]->values[i].text);
-		out_real(o, cmd_ps_us(p[k]->total_ps));
-		out_real(o, cmd_ps_us(p[k]->roofline_ps));
-		out_text(o, p[k]->roofline_bound);
-		out_int(o, (int64_t)(p[k]->dram_read_bytes + p[k]->dram_write_bytes));
-	}
-	out_table_write(o, OUT_TABLE, out);
-	out_table_free(o);
-	return 0;
-}
-
-static int everything(const struct rows *t, const char *const *names, enum out_format f, struct str *out)
-{
-	struct out_col cols[3 + COMPARE_MAX] = { { "part", OUT_TEXT, 0 },
-		                                 { "name", OUT_TEXT, 0 },
-		                                 { "unit", OUT_TEXT, 0 } };
-	struct out_table *o;
-
-	for (int k = 0; k < t->cols; k++)
-		cols[3 + k] = (struct out_col){ names[k], OUT_REAL, 3 };
-	o = out_table_new(cols, 3 + t->cols, NULL);
-	for (size_t i = 0; i < t->n; i++) {
-		out_text(o, t->v[i].part);
-		out_text(o, t->v[i].name);
-		out_text(o, t->v[i].unit);
-		numbers(t, &t->v[i], o);
-	}
-	out_table_write(o, f, out);
-	out_table_free(o);
-	return 0;
+	return stats_table(d, t, top);
 }
 
 /* --- what is compared -------------------------------------------------------------------------------------- */
@@ -262,34 +258,23 @@ static const struct res_point *find(const struct sweep_view *v, int64_t number, 
 	return NULL;
 }
 
-int compare_points(struct resdb *db, const struct compare_designs *d, enum out_format f, struct str *out, struct err *e)
+int compare_points(struct resdb *db, const struct compare_designs *of, struct doc *d, struct err *e)
 {
 	const struct res_point *p[COMPARE_MAX];
 	const char *names[COMPARE_MAX];
-	struct rows t = { .cols = d->n };
+	struct rows t = { .cols = of->n, .names = names };
 	struct sweep_view v;
-	int rc = sweep_view_open(&v, db, d->sweep, e);
+	int rc = sweep_view_open(&v, db, of->sweep, e);
 
 	t.a = v.a;
-	for (int k = 0; rc == 0 && k < d->n; k++) {
-		if (!(p[k] = find(&v, d->points[k], e)))
+	for (int k = 0; rc == 0 && k < of->n; k++) {
+		if (!(p[k] = find(&v, of->points[k], e)))
 			rc = -1;
-		else if (!(names[k] = arena_printf(v.a, "point %" PRId64, d->points[k])) || put_point(&t, k, p[k]) < 0)
-			rc = err_set(e, ERR_NOMEM, "no memory for the comparison");
+		else if (!(names[k] = arena_printf(v.a, "point %" PRId64, of->points[k])) || put_point(&t, k, p[k]) < 0)
+			rc = err_nomem(e, "for the comparison");
 	}
-	if (rc == 0 && f != OUT_TABLE) {
-		rc = everything(&t, names, f, out);
-	} else if (rc == 0) {
-		rc = settings_table(&v, p, d->n, out);
-		str_addc(out, '\n');
-		rc = rc < 0 ? rc : part_table(&t, "kind", "kind", "by kind of op, us", names, out);
-		str_addc(out, '\n');
-		rc = rc < 0 ? rc : part_table(&t, "stall", "resource", "by what held it back, us", names, out);
-		str_addc(out, '\n');
-		rc = rc < 0 ? rc : stats_table(&t, d->top, names, out);
-	}
-	if (rc < 0 && !e->kind)
-		err_set(e, ERR_NOMEM, "no memory for the comparison");
+	if (rc == 0 && write_points(d, &t, &(struct settings){ &v, p }, of->top) < 0)
+		rc = err_nomem(e, "for the comparison");
 	sweep_view_free(&v);
 	return rc;
 }

@@ -2,8 +2,6 @@
 #include "arch/machine/machine_area.h"
 #include "sim/cli/config_rows.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
 /* Nothing is in what is no block, and PHYs are for others to count. */
 static double leaks(const struct tech *tech, const struct area_part *x)
 {
@@ -11,42 +9,55 @@ static double leaks(const struct tech *tech, const struct area_part *x)
 	       AREA_MM2 / 1e6;
 }
 
-static void put_row(struct out_table *t, const char *machine, const char *block, const struct area_part *x,
-                    uint64_t die, double leak, const char *what)
-{
-	const uint64_t all = area_of(x);
+struct row {
+	const char *machine, *block, *what;
+	const struct area_part *x;
+	uint64_t die;
+	double leak;
+};
 
-	out_text(t, machine);
-	out_text(t, block);
-	out_real(t, (double)all / AREA_MM2);
-	out_real(t, die ? 100.0 * (double)all / (double)die : 0);
-	out_real(t, (double)x->logic / AREA_MM2);
-	out_real(t, (double)x->sram / AREA_MM2);
-	out_real(t, (double)x->phy / AREA_MM2);
-	out_real(t, leak);
-	out_text(t, what);
+static void row(struct doc *d, const void *of, size_t i)
+{
+	const struct row *r = of;
+	const uint64_t all = area_of(r->x);
+
+	(void)i;
+	doc_text(d, "machine", r->machine);
+	doc_text(d, "block", r->block);
+	doc_real(d, "mm2", 2, (double)all / AREA_MM2);
+	doc_real(d, "share_pct", 1, r->die ? 100.0 * (double)all / (double)r->die : 0);
+	doc_real(d, "logic_mm2", 2, (double)r->x->logic / AREA_MM2);
+	doc_real(d, "sram_mm2", 2, (double)r->x->sram / AREA_MM2);
+	doc_real(d, "phy_mm2", 2, (double)r->x->phy / AREA_MM2);
+	doc_real(d, "leak_w", 2, r->leak);
+	doc_text(d, "what", r->what);
 }
 
 /* Blocks that the machine has, and the die. */
-static void put_machine(struct out_table *t, const struct machine_cfg *c, const struct tech *tech, const struct area *a)
+static void put_machine(struct doc *d, const struct machine_cfg *c, const struct tech *tech, const struct area *a)
 {
-	const uint64_t die = area_die(a);
 	struct area_part sum = { 0, 0, 0 };
+	struct row r = { .machine = c->name, .die = area_die(a) };
 	double all = 0;
 
 	for (int b = 0; b < AREA_COUNT; b++) {
-		const double leak = b == AREA_blank ? 0 : leaks(tech, &a->block[b]);
-
-		area_add(&sum, &a->block[b]);
-		all += leak;
-		if (area_of(&a->block[b]))
-			put_row(t, c->name, area_name((enum area_block)b), &a->block[b], die, leak,
-			        area_help((enum area_block)b));
+		r.block = area_name((enum area_block)b);
+		r.what = area_help((enum area_block)b);
+		r.x = &a->block[b];
+		r.leak = b == AREA_blank ? 0 : leaks(tech, r.x);
+		area_add(&sum, r.x);
+		all += r.leak;
+		if (area_of(r.x))
+			doc_row(d, row, &r, 0);
 	}
-	put_row(t, c->name, "die", &sum, die, all, c->die.node);
+	r.block = "die";
+	r.what = c->die.node;
+	r.x = &sum;
+	r.leak = all;
+	doc_row(d, row, &r, 0);
 }
 
-static int put(const char *path, const struct machine_conf *c, struct out_table *t, struct err *e)
+static int put(const char *path, const struct machine_conf *c, struct doc *d, struct err *e)
 {
 	struct tech *tech;
 	struct area a;
@@ -56,18 +67,13 @@ static int put(const char *path, const struct machine_conf *c, struct out_table 
 	if (!(tech = tech_load(c->cfg.die.node, e)))
 		return -1;
 	machine_area(&c->cfg, tech, &a);
-	put_machine(t, &c->cfg, tech, &a);
+	put_machine(d, &c->cfg, tech, &a);
 	tech_free(tech);
 	return 0;
 }
 
 int cmd_config_area(int argc, char **argv, struct str *out, struct err *e)
 {
-	static const struct out_col cols[] = {
-		{ "machine", OUT_TEXT, 0 },   { "block", OUT_TEXT, 0 },     { "mm2", OUT_REAL, 2 },
-		{ "share_pct", OUT_REAL, 1 }, { "logic_mm2", OUT_REAL, 2 }, { "sram_mm2", OUT_REAL, 2 },
-		{ "phy_mm2", OUT_REAL, 2 },   { "leak_w", OUT_REAL, 2 },    { "what", OUT_TEXT, 0 },
-	};
 	static const struct config_rows rows = {
 		"npusim config area CONFIG...",
 		"What a machine's blocks take of its die in the process that die.node names, and the die: the sum and the share"
@@ -78,8 +84,6 @@ int cmd_config_area(int argc, char **argv, struct str *out, struct err *e)
 		"npusim config area configs/npu/dsocr.yaml\n"
 		"npusim config area dsocr --set die.node=n7 --set 'l2.size=64 MiB'\n"
 		"npusim config area configs/gpu/h200.yaml configs/npu/tpu-v4.yaml --format csv\n",
-		cols,
-		COUNT(cols),
 		put
 	};
 

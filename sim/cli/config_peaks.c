@@ -19,23 +19,18 @@ struct peak {
 	char key[64];
 };
 
-static void put_source(const struct machine_conf *c, const char *key, struct out_table *t)
+static void source(struct doc *d, const struct machine_conf *c, const char *key)
 {
 	struct err none = ERR_INIT;
+	size_t i = 0;
+	const bool there = *key && cfg_find(c->raw, key, &i, &none) == 0;
+	const struct cfg_row r = cfg_at(c->raw, i);
 	struct str by = STR_INIT;
-	struct cfg_row r;
-	size_t i;
 
-	if (!*key || cfg_find(c->raw, key, &i, &none) < 0) {
-		out_null(t);
-		out_null(t);
-		return;
-	}
-	r = cfg_at(c->raw, i);
 	str_addf(&by, "%s ", key);
 	cfg_value(c->raw, i, &by);
-	out_text(t, str_c(&by));
-	out_text(t, r.given ? r.source : r.field->source);
+	doc_text(d, "by", there ? str_c(&by) : NULL);
+	doc_text(d, "source", !there ? NULL : r.given ? r.source : r.field->source);
 	str_free(&by);
 }
 
@@ -64,35 +59,37 @@ static int cost_of(const struct machine_cfg *c, struct cost *out, struct err *e)
 	return 0;
 }
 
-static void put_costs(const struct machine_conf *c, double flops, const struct cost *of, struct out_table *t)
-{
-	/* Several machines share a die. */
-	const double n = c->cfg.die.machines, pins = n * (double)dram_peak(&c->cfg.mem.dram);
+struct row {
+	const struct machine_conf *c;
+	const struct peak *p;
+	const struct cost *of;
+	double read; /* bytes a second of a stream */
+};
 
-	out_real_or_null(t, of->mm2);
-	out_real_or_null(t, of->watts);
-	out_real_or_null(t, n * flops / 1e12 / of->mm2);
-	out_real_or_null(t, n * flops / 1e12 / of->watts);
-	out_real_or_null(t, pins / 1e9 / of->mm2);
-	out_real_or_null(t, pins / 1e9 / of->watts);
+static void row(struct doc *d, const void *x, size_t i)
+{
+	const struct row *r = x;
+	const struct machine_cfg *c = &r->c->cfg;
+	const double pins = (double)dram_peak(&c->mem.dram), flops = r->p->flops;
+	const double n = c->die.machines; /* several share a die */
+
+	(void)i;
+	doc_text(d, "machine", c->name);
+	doc_text(d, "operands", r->p->operands);
+	doc_text(d, "unit", r->p->unit);
+	doc_real(d, "tflops", 1, flops / 1e12);
+	doc_real(d, "ridge", 1, flops / pins);
+	doc_real(d, "ridge_read", 1, flops / r->read);
+	doc_real(d, "area_mm2", 0, r->of->mm2);
+	doc_real(d, "peak_w", 0, r->of->watts);
+	doc_real(d, "tflops_mm2", 3, n * flops / 1e12 / r->of->mm2);
+	doc_real(d, "tflops_w", 3, n * flops / 1e12 / r->of->watts);
+	doc_real(d, "gbs_mm2", 2, n * pins / 1e9 / r->of->mm2);
+	doc_real(d, "gbs_w", 2, n * pins / 1e9 / r->of->watts);
+	source(d, r->c, r->p->key);
 }
 
-static void put_peak(const struct machine_conf *c, const struct peak *p, double read, const struct cost *of,
-                     struct out_table *t)
-{
-	const double pins = (double)dram_peak(&c->cfg.mem.dram);
-
-	out_text(t, c->cfg.name);
-	out_text(t, p->operands);
-	out_text(t, p->unit);
-	out_real_or_null(t, p->flops / 1e12);
-	out_real_or_null(t, p->flops / pins);
-	out_real_or_null(t, p->flops / read);
-	put_costs(c, p->flops, of, t);
-	put_source(c, p->key, t);
-}
-
-static void of_gpu(const struct machine_conf *c, const struct cost *of, struct out_table *t)
+static void of_gpu(const struct machine_conf *c, const struct cost *of, struct doc *d)
 {
 	static const char *const operands[ROOF_PIPES] = { "fp32", "tf32", "bf16, fp16", "8 bits", "fp4" };
 	struct roof r;
@@ -103,7 +100,7 @@ static void of_gpu(const struct machine_conf *c, const struct cost *of, struct o
 		struct peak p = { operands[i], i == ROOF_FP32 ? "cores" : "tensor cores", r.flops[i], "" };
 
 		snprintf(p.key, sizeof p.key, "gpu.flop_%s", roof_pipe_name((enum roof_pipe)i));
-		put_peak(c, &p, r.effective, of, t);
+		doc_row(d, row, &(struct row){ c, &p, of, r.effective }, 0);
 	}
 }
 
@@ -151,7 +148,7 @@ static struct peak fastest(const struct machine_conf *conf, enum dtype weight, e
 	return best;
 }
 
-static void of_npu(const struct machine_conf *c, const struct cost *of, struct out_table *t)
+static void of_npu(const struct machine_conf *c, const struct cost *of, struct doc *d)
 {
 	static const struct {
 		enum dtype weight, with;
@@ -168,11 +165,11 @@ static void of_npu(const struct machine_conf *c, const struct cost *of, struct o
 	for (size_t i = 0; i < COUNT(pairs); i++) {
 		const struct peak p = fastest(c, pairs[i].weight, pairs[i].with, pairs[i].operands);
 
-		put_peak(c, &p, (double)dram_peak(&c->cfg.mem.dram), of, t);
+		doc_row(d, row, &(struct row){ c, &p, of, (double)dram_peak(&c->cfg.mem.dram) }, 0);
 	}
 }
 
-static int put(const char *path, const struct machine_conf *c, struct out_table *t, struct err *e)
+static int put(const char *path, const struct machine_conf *c, struct doc *d, struct err *e)
 {
 	struct cost of;
 
@@ -180,21 +177,14 @@ static int put(const char *path, const struct machine_conf *c, struct out_table 
 	if (cost_of(&c->cfg, &of, e) < 0)
 		return -1;
 	if (machine_runs(&c->cfg) == MACHINE_LAUNCHES)
-		of_gpu(c, &of, t);
+		of_gpu(c, &of, d);
 	else
-		of_npu(c, &of, t);
+		of_npu(c, &of, d);
 	return 0;
 }
 
 int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 {
-	static const struct out_col cols[] = {
-		{ "machine", OUT_TEXT, 0 },  { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
-		{ "tflops", OUT_REAL, 1 },   { "ridge", OUT_REAL, 1 },    { "ridge_read", OUT_REAL, 1 },
-		{ "area_mm2", OUT_REAL, 0 }, { "peak_w", OUT_REAL, 0 },   { "tflops_mm2", OUT_REAL, 3 },
-		{ "tflops_w", OUT_REAL, 3 }, { "gbs_mm2", OUT_REAL, 2 },  { "gbs_w", OUT_REAL, 2 },
-		{ "by", OUT_TEXT, 0 },       { "source", OUT_TEXT, 0 },
-	};
 	static const struct config_rows rows = {
 		"npusim config peaks CONFIG...",
 		"What a machine multiplies at most, by the formats of the operands: the fastest unit, TFLOP/s (a"
@@ -205,8 +195,6 @@ int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 		" them as they are.",
 		"npusim config peaks configs/gpu/gb200.yaml configs/gpu/rtx5090.yaml\n"
 		"npusim config peaks configs/npu/dsocr.yaml --set matrix.rate_4bit=8 --format csv\n",
-		cols,
-		COUNT(cols),
 		put
 	};
 

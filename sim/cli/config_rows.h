@@ -7,10 +7,8 @@
 
 struct config_rows {
 	const char *synopsis, *about, *examples;
-	const struct out_col *cols;
-	size_t n_cols;
 	/* The rows of one machine, which was read from `path`. */
-	int (*put)(const char *path, const struct machine_conf *c, struct out_table *t, struct err *e);
+	int (*put)(const char *path, const struct machine_conf *c, struct doc *d, struct err *e);
 };
 
 int config_rows(const struct config_rows *r, int argc, char **argv, struct str *out, struct err *e);

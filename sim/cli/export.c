@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "results/db/res_export.h"
-#include "sim/cli/sweep.h"
+#include "sim/study/sweep_view.h"
 #include "sim/ui/outfile.h"
 
 struct options {

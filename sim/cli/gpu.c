@@ -79,7 +79,7 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 	struct cases *c = &in->sets[in->n];
 	struct gpu g = machine_gpu(&in->conf->cfg);
 
-	if (cmd_measured((struct measured_from){ .path = path }, t, e) < 0)
+	if (cmd_measured((struct measured_from){ .path = path, .part = true }, t, e) < 0)
 		return -1;
 	in->n++;
 	in->n_traces++;

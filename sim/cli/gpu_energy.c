@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "arch/machine/machine_gpu.h"
-#include "sim/cli/score_out.h"
+#include "sim/report/score_doc.h"
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
@@ -94,158 +94,122 @@ static double watts(const struct energy_case *c, uint64_t fj)
 	return (double)fj / (double)c->time / 1e3;
 }
 
-static void case_rows(const struct energy_case *const *v, size_t n, const char *title, enum out_format f,
-                      struct str *out)
+static void energy_case(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "case", OUT_TEXT, 0 },        { "class", OUT_TEXT, 0 },        { "split", OUT_TEXT, 0 },
-		{ "measured_us", OUT_REAL, 3 }, { "measured_w", OUT_REAL, 1 },   { "simulated_w", OUT_REAL, 1 },
-		{ "error_pct", OUT_REAL, 1 },   { "measured_mhz", OUT_REAL, 0 }, { "simulated_mhz", OUT_REAL, 0 },
-		{ "idle_w", OUT_REAL, 1 },      { "awake_w", OUT_REAL, 1 },      { "dram_w", OUT_REAL, 1 },
-		{ "l2_w", OUT_REAL, 1 },        { "tensor_w", OUT_REAL, 1 },     { "cuda_w", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
 	static const char *const blocks[] = { "board", "sm", "dram", "l2", "tensor", "cuda" };
+	static const char *const keys[] = { "idle_w", "awake_w", "dram_w", "l2_w", "tensor_w", "cuda_w" };
+	const struct energy_case *c = d->heads ? NULL : ((const struct energy_case *const *)of)[i];
+	uint64_t part[6] = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		const struct energy_case *c = v[i];
-		uint64_t of[6] = { 0 };
-
-		for (size_t k = 0; k < GPU_ENERGIES; k++)
-			for (size_t b = 0; b < 6; b++)
-				if (strcmp(gpu_energy_rows[k].block, blocks[b]) == 0)
-					of[b] += c->parts.part[k];
-		out_text(t, c->name);
-		out_text(t, c->cls);
-		out_text(t, c->split == SAMPLE_FITTED ? "fitted" : "held-out");
-		out_real(t, c->us);
-		out_real(t, c->watts);
-		out_real(t, watts(c, c->simulated));
-		out_real(t, error_of(c));
-		if (c->clock)
-			out_real(t, (double)c->clock / 1e3);
-		else
-			out_null(t);
-		out_real(t, (double)c->simulated_clock / 1e3);
+	for (size_t k = 0; c && k < GPU_ENERGIES; k++)
 		for (size_t b = 0; b < 6; b++)
-			out_real(t, watts(c, of[b]));
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+			if (strcmp(gpu_energy_rows[k].block, blocks[b]) == 0)
+				part[b] += c->parts.part[k];
+	doc_text(d, "case", c->name);
+	doc_text(d, "class", c->cls);
+	doc_text(d, "split", c->split == SAMPLE_FITTED ? "fitted" : "held-out");
+	doc_real(d, "measured_us", 3, c->us);
+	doc_real(d, "measured_w", 1, c->watts);
+	doc_real(d, "simulated_w", 1, watts(c, c->simulated));
+	doc_real(d, "error_pct", 1, error_of(c));
+	doc_real_if(d, "measured_mhz", 0, c->clock, (double)c->clock / 1e3);
+	doc_real(d, "simulated_mhz", 0, (double)c->simulated_clock / 1e3);
+	for (size_t b = 0; b < 6; b++)
+		doc_real(d, keys[b], 1, watts(c, part[b]));
 }
 
-void gpu_energies_csv(const struct gpu_energies *x, const char *split, struct str *out)
+/* All of them for programs, the worst for people. */
+static int cases_doc(struct doc *d, const struct gpu_energies *x, const char *split, uint64_t worst, struct err *e)
 {
+	const bool people = d->format == OUT_TABLE;
 	size_t n;
 	const struct energy_case **v = kept(x, split, &n);
 
-	if (v)
-		case_rows(v, n, NULL, OUT_CSV, out);
-	else
-		out->failed = true;
+	if (!v)
+		return err_set(e, ERR_NOMEM, "out of memory for cases");
+	if (people)
+		qsort(v, n, sizeof *v, by_error);
+	if (!people || (worst && n)) {
+		doc_say(d, "\n");
+		doc_table(d, NULL, "the worst in energy", people && n > worst ? worst : n, energy_case, v);
+	}
 	free(v);
+	return 0;
 }
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
 
-static void score_row(struct out_table *t, const struct energy_score *s)
+static void score_row(struct doc *d, const void *of, size_t i)
 {
-	out_text(t, s->cls ? s->cls : "all");
-	out_int(t, (int64_t)s->n);
-	out_real(t, s->mape);
-	out_real(t, s->median_ape);
-	out_real(t, s->p90_ape);
-	out_real(t, s->bias);
-	out_real(t, s->weighted_ape);
-	out_int(t, (int64_t)s->n_clock);
-	if (s->n_clock)
-		out_real(t, s->clock_mape);
-	else
-		out_null(t);
+	const struct energy_score *s = (const struct energy_score *)of + i;
+
+	doc_text(d, "class", s->cls ? s->cls : "all");
+	doc_count(d, "n", s->n);
+	doc_real(d, "mape", 2, s->mape);
+	doc_real(d, "median_ape", 2, s->median_ape);
+	doc_real(d, "p90_ape", 2, s->p90_ape);
+	doc_real(d, "bias", 2, s->bias);
+	doc_real(d, "weighted_ape", 2, s->weighted_ape);
+	doc_count(d, "capped", s->n_clock);
+	doc_real_if(d, "clock_mape", 2, s->n_clock, s->clock_mape);
 }
 
-int gpu_energies_table(const struct gpu_energies *x, const char *split, uint64_t worst, const char *note,
-                       struct str *out, struct err *e)
+static void energy_members(struct doc *d, const struct energy_score *s)
 {
-	static const struct out_col cols[] = {
-		{ "class", OUT_TEXT, 0 },        { "n", OUT_INT, 0 },        { "mape", OUT_REAL, 2 },
-		{ "median_ape", OUT_REAL, 2 },   { "p90_ape", OUT_REAL, 2 }, { "bias", OUT_REAL, 2 },
-		{ "weighted_ape", OUT_REAL, 2 }, { "capped", OUT_INT, 0 },   { "clock_mape", OUT_REAL, 2 },
-	};
-	struct arena *a = arena_new(0);
-	struct energy_score *s;
-	const struct energy_case **v;
-	struct out_table *t;
-	size_t kept_n;
-	int n = a ? energy_score(x->v, x->n, split, a, &s, e) : err_set(e, ERR_NOMEM, "out of memory for scores");
-
-	if (n >= 0) {
-		t = out_table_new(cols, sizeof cols / sizeof *cols, note);
-		for (int i = 0; i < n; i++)
-			score_row(t, &s[i]);
-		out_table_write(t, OUT_TABLE, out);
-		out_table_free(t);
-	}
-	arena_free(a);
-	if (n < 0)
-		return -1;
-	if (!(v = kept(x, split, &kept_n)))
-		return err_set(e, ERR_NOMEM, "out of memory for cases");
-	qsort(v, kept_n, sizeof *v, by_error);
-	if (worst && kept_n) {
-		str_add(out, "\n");
-		case_rows(v, kept_n < worst ? kept_n : worst, "the worst in energy", OUT_TABLE, out);
-	}
-	free(v);
-	for (size_t i = 0; i < x->n; i++)
-		if (x->v[i].left_out)
-			str_addf(out, "\nleft out of '%s': %zu rows of kinds that are not modelled\n", x->v[i].path,
-			         x->v[i].left_out);
-	return 0;
+	doc_count(d, "n", s->n);
+	doc_real(d, "mape", 2, s->mape);
+	doc_real(d, "weighted_ape", 2, s->weighted_ape);
+	doc_real(d, "bias", 2, s->bias);
+	doc_real(d, "median_ape", 2, s->median_ape);
+	doc_real(d, "p90_ape", 2, s->p90_ape);
 }
 
-static void energy_json(struct out_json *j, const struct energy_score *s)
+static void clock_members(struct doc *d, const struct energy_score *s)
 {
-	out_json_u64(j, "n", s->n);
-	out_json_real(j, "mape", s->mape);
-	out_json_real(j, "weighted_ape", s->weighted_ape);
-	out_json_real(j, "bias", s->bias);
-	out_json_real(j, "median_ape", s->median_ape);
-	out_json_real(j, "p90_ape", s->p90_ape);
+	doc_open(d, "clock", '{');
+	doc_count(d, "n", s->n_clock);
+	doc_real_if(d, "mape", 2, s->n_clock, s->clock_mape);
+	doc_close(d, '}');
 }
 
-static void clock_json(struct out_json *j, const struct energy_score *s)
+static void class_members(struct doc *d, const void *of, size_t i)
 {
-	out_json_open(j, "clock", '{');
-	out_json_u64(j, "n", s->n_clock);
-	if (s->n_clock)
-		out_json_real(j, "mape", s->clock_mape);
-	else
-		out_json_null(j, "mape");
-	out_json_close(j, '}');
+	const struct energy_score *s = (const struct energy_score *)of + i;
+
+	doc_text(d, "class", s->cls);
+	energy_members(d, s);
+	clock_members(d, s);
 }
 
-int gpu_energies_json(const struct gpu_energies *x, const char *split, struct out_json *j, struct err *e)
+static int scores_doc(struct doc *d, const struct gpu_energies *x, const char *split, const char *note, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct energy_score *s;
-	int n = a ? energy_score(x->v, x->n, split, a, &s, e) : err_set(e, ERR_NOMEM, "out of memory for scores");
+	const int n = a ? energy_score(x->v, x->n, split, a, &s, e) : err_nomem(e, "for scores");
 
-	if (n > 0) {
-		out_json_open(j, "energy", '{');
-		energy_json(j, &s[n - 1]);
-		out_json_close(j, '}');
-		clock_json(j, &s[n - 1]);
-		out_json_open(j, "energy_classes", '[');
-		for (int i = 0; i + 1 < n; i++) {
-			out_json_open(j, NULL, '{');
-			out_json_text(j, "class", s[i].cls);
-			energy_json(j, &s[i]);
-			clock_json(j, &s[i]);
-			out_json_close(j, '}');
-		}
-		out_json_close(j, ']');
+	if (n >= 0 && d->format == OUT_TABLE) {
+		doc_table(d, NULL, note, (size_t)n, score_row, s);
+	} else if (n > 0) {
+		doc_open(d, "energy", '{');
+		energy_members(d, &s[n - 1]);
+		doc_close(d, '}');
+		clock_members(d, &s[n - 1]);
+		doc_table(d, "energy_classes", NULL, (size_t)n - 1, class_members, s);
 	}
 	arena_free(a);
 	return n < 0 ? -1 : 0;
+}
+
+int gpu_energies_doc(struct doc *d, const struct gpu_energies *x, const char *split, uint64_t worst, const char *note,
+                     struct err *e)
+{
+	if (d->format != OUT_CSV && scores_doc(d, x, split, note, e) < 0)
+		return -1;
+	if (d->format != OUT_JSON && cases_doc(d, x, split, worst, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->v[i].left_out)
+			doc_say(d, "\nleft out of '%s': %zu rows of kinds that are not modelled\n", x->v[i].path,
+			        x->v[i].left_out);
+	return 0;
 }

@@ -27,12 +27,9 @@ void gpu_energies_free(struct gpu_energies *x);
 	"error of energy by class, percent of what was measured, at the measured times and clocks;" \
 	" of the clock where it was or is capped, at the measured cycles"
 
-/* Errors by class and the worst cases, in percent; `note` says what the answers are of. */
-int gpu_energies_table(const struct gpu_energies *x, const char *split, uint64_t worst, const char *note,
-                       struct str *out, struct err *e);
-/* Every case. */
-void gpu_energies_csv(const struct gpu_energies *x, const char *split, struct str *out);
-/* "energy": {...}, "clock": {...}; "energy_classes": [...] */
-int gpu_energies_json(const struct gpu_energies *x, const char *split, struct out_json *j, struct err *e);
+/* For people errors by class and the worst cases, in percent; CSV has every case, JSON "energy": {...}, "clock": {...},
+ * "energy_classes": [...]. `note` says what the answers are of. */
+int gpu_energies_doc(struct doc *d, const struct gpu_energies *x, const char *split, uint64_t worst, const char *note,
+                     struct err *e);
 
 #endif

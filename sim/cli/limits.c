@@ -8,7 +8,7 @@
 #include "sim/base/path.h"
 #include "sim/base/pool.h"
 #include "sim/cli/cmd.h"
-#include "sim/cli/limits_show.h"
+#include "sim/report/limits_doc.h"
 #include "sim/ui/progress.h"
 #include "workloads/known.h"
 
@@ -110,16 +110,13 @@ static void show(const struct limits_question *q, const struct workload *w, cons
 {
 	const struct workload_part part = workload_part(w);
 	struct str text = STR_INIT;
-	struct limits_view v = { r, q->config, NULL, fidelity_name(q->run.fidelity), q->step_ppm };
+	struct limits_doc v = { r, q->config, NULL, fidelity_name(q->run.fidelity), q->step_ppm };
+	struct doc d;
 
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
-	if (f == OUT_JSON)
-		limits_json(&v, out);
-	else if (f == OUT_CSV)
-		limits_csv(&v, out);
-	else
-		limits_table(&v, out);
+	cmd_doc(&d, f, out);
+	limits_doc(&d, &v);
 	out->failed |= text.failed;
 	str_free(&text);
 }

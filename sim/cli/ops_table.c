@@ -16,7 +16,7 @@ static int is_table(void *arg, const struct tracedb_file *f, struct err *e)
 	int *all = arg;
 
 	(void)e;
-	*all = *all != 0 && strcmp(f->tool, "ops") == 0;
+	*all = *all != 0 && format_tool_lists_ops(f->tool);
 	return 0;
 }
 
@@ -32,7 +32,9 @@ int ops_listed_file(const char *path, struct err *e)
 		else if (db)
 			rc = rc > 0;
 	} else if ((in = input_open(path, e))) {
-		rc = format_of(in, e) == FORMAT_OPS;
+		const int f = format_of(in, e);
+
+		rc = f > FORMAT_AUTO && format_lists_ops((enum trace_format)f);
 		err_clear(e); /* what it is not is for its reader to say */
 	}
 	tracedb_free(db);
@@ -89,7 +91,9 @@ static const char *operand_format(const struct op_stream *s, const struct op *o,
 
 static double per_byte(const struct work *w)
 {
-	return (double)w->flops / ((double)w->read_bytes + (double)w->write_bytes);
+	const double bytes = (double)w->read_bytes + (double)w->write_bytes;
+
+	return bytes > 0 ? (double)w->flops / bytes : 0; /* of an op that nothing models none are known */
 }
 
 /* Of the row's cells: -1 where it says none. */
@@ -97,80 +101,58 @@ static double measured(const struct trace_launch *l, enum listed_column c)
 {
 	struct listed x;
 
-	if (listed_of_op(l->op, &x) < 0 || !x.text[c])
+	if (!l->op || listed_of_op(l->op, &x) < 0 || !x.text[c])
 		return -1;
 	return strtod(x.text[c], NULL);
 }
 
-static void text_or_null(struct out_table *t, const char *text)
+struct listing {
+	const struct op_stream *s;
+	const struct trace *t;
+};
+
+static void measured_members(struct doc *d, const struct op *o, const struct trace_launch *l)
 {
-	if (text)
-		out_text(t, text);
-	else
-		out_null(t);
+	doc_real_if(d, "measured_us", 3, o->measured_ns > 0, (double)o->measured_ns / 1e3);
+	doc_real_if(d, "measured_uj", 3, measured(l, LISTED_MEASURED_UJ) > 0, measured(l, LISTED_MEASURED_UJ));
+	doc_real_if(d, "measured_mhz", 1, measured(l, LISTED_MEASURED_MHZ) > 0, measured(l, LISTED_MEASURED_MHZ));
 }
 
-static void real_or_null(struct out_table *t, double v)
+static void listed_row(struct doc *d, const void *of, size_t i)
 {
-	if (v > 0)
-		out_real(t, v);
-	else
-		out_null(t);
+	const struct listing *x = of;
+	const struct op *o = &x->s->ops[i];
+	struct work w = { 0 };
+
+	if (!d->heads)
+		w = work_of(x->s, o);
+	doc_int(d, "id", o->id);
+	doc_text(d, "kind", op_kind_name(o->kind));
+	doc_name(d, "name", 60, o->name);
+	doc_text(d, "dtype", operand_format(x->s, o, false));
+	doc_text(d, "weights", operand_format(x->s, o, true));
+	doc_count(d, "flops", w.flops);
+	doc_bytes(d, "read_bytes", w.read_bytes);
+	doc_bytes(d, "write_bytes", w.write_bytes);
+	doc_real(d, "flop_per_byte", 3, per_byte(&w));
+	measured_members(d, o, &x->t->launches[i]);
 }
 
-void ops_listed_write(const struct op_stream *s, const struct trace *t, enum out_format f, struct str *out)
+void ops_listed_table(struct doc *d, const struct op_stream *s, const struct trace *t)
 {
-	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },           { "kind", OUT_TEXT, 0 },         { "name", OUT_TEXT, 0 },
-		{ "dtype", OUT_TEXT, 0 },       { "weights", OUT_TEXT, 0 },      { "flops", OUT_INT, 0 },
-		{ "read_bytes", OUT_BYTES, 0 }, { "write_bytes", OUT_BYTES, 0 }, { "flop_per_byte", OUT_REAL, 3 },
-		{ "measured_us", OUT_REAL, 3 }, { "measured_uj", OUT_REAL, 3 },  { "measured_mhz", OUT_REAL, 1 },
-	};
-	struct out_table *table = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct listing x = { s, t };
 
-	for (size_t i = 0; i < s->n_ops && i < t->n_launches; i++) {
-		const struct op *o = &s->ops[i];
-		const struct work w = work_of(s, o);
-
-		out_int(table, o->id);
-		out_text(table, op_kind_name(o->kind));
-		cmd_out_name(table, o->name, 60, f);
-		out_text(table, operand_format(s, o, false));
-		text_or_null(table, operand_format(s, o, true));
-		out_int(table, (int64_t)w.flops);
-		out_int(table, (int64_t)w.read_bytes);
-		out_int(table, (int64_t)w.write_bytes);
-		out_real(table, per_byte(&w));
-		real_or_null(table, cmd_us((int64_t)o->measured_ns));
-		real_or_null(table, measured(&t->launches[i], LISTED_MEASURED_UJ));
-		real_or_null(table, measured(&t->launches[i], LISTED_MEASURED_MHZ));
-	}
-	out_table_write(table, f, out);
-	out_table_free(table);
+	doc_table(d, NULL, NULL, s->n_ops < t->n_launches ? s->n_ops : t->n_launches, listed_row, &x);
 }
 
-static void json_measured(struct out_json *j, const char *key, double v)
-{
-	if (v > 0)
-		out_json_real(j, key, v);
-	else
-		out_json_null(j, key);
-}
-
-void ops_listed_json(struct out_json *j, const struct op_stream *s, const struct op *o, const struct trace_launch *l)
+void ops_listed_members(struct doc *d, const struct op_stream *s, const struct op *o, const struct trace_launch *l)
 {
 	const struct work w = work_of(s, o);
-	const char *weights = operand_format(s, o, true);
 
-	out_json_text(j, "dtype", operand_format(s, o, false));
-	if (weights)
-		out_json_text(j, "weight_dtype", weights);
-	else
-		out_json_null(j, "weight_dtype");
+	doc_text(d, "dtype", operand_format(s, o, false));
+	doc_text(d, "weight_dtype", operand_format(s, o, true));
 	if (o->kind == OP_ATTENTION)
-		out_json_text(j, "algorithm", op_attn_name(o->algorithm));
-	out_json_real(j, "flop_per_byte", per_byte(&w));
-	json_measured(j, "measured_us", cmd_us((int64_t)o->measured_ns));
-	json_measured(j, "measured_uj", measured(l, LISTED_MEASURED_UJ));
-	json_measured(j, "measured_mhz", measured(l, LISTED_MEASURED_MHZ));
+		doc_text(d, "algorithm", op_attn_name(o->algorithm));
+	doc_real(d, "flop_per_byte", 0, per_byte(&w));
+	measured_members(d, o, l);
 }

@@ -12,8 +12,8 @@ int ops_listed_file(const char *path, struct err *e);
 void ops_listed_note(const struct op_stream *s, enum machine_runs runs);
 
 /* `trace ops` of a table: each row's formats, work and bytes, how many operations a byte, and what was measured. */
-void ops_listed_write(const struct op_stream *s, const struct trace *t, enum out_format f, struct str *out);
+void ops_listed_table(struct doc *d, const struct op_stream *s, const struct trace *t);
 /* The same as members of a row's JSON object; `l` is the row's launch. */
-void ops_listed_json(struct out_json *j, const struct op_stream *s, const struct op *o, const struct trace_launch *l);
+void ops_listed_members(struct doc *d, const struct op_stream *s, const struct op *o, const struct trace_launch *l);
 
 #endif

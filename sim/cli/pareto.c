@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cli/study.h"
+#include "sim/cli/sweep.h"
+#include "sim/study/study.h"
 
 struct options {
 	struct opt_list less, more, where;
-	const char *of, *format;
+	const char *of, *format; /* of: in place of the objectives; NULL: them */
 	uint64_t sweep, n;
 };
 
@@ -51,41 +52,32 @@ static int own_values(struct study *t, struct expr_value ***out, struct err *e)
 	return 0;
 }
 
-static struct out_table *table_of(const struct study *t, const char *last)
+/* What is shown of a point. */
+struct points {
+	const struct study *t;
+	struct expr_value *const *own; /* of the sweep's own columns; NULL: it is none */
+	size_t knee;
+	bool notes; /* a last column that says which is the knee */
+};
+
+static void point(struct doc *d, const void *of, size_t k)
 {
+	const struct points *x = of;
+	const struct study *t = x->t;
+	const size_t i = d->heads ? 0 : t->points[k];
 	const struct sweep *s = t->v.s;
-	struct out_col *cols = arena_array(t->v.a, s->n_axes + s->n_columns + (size_t)t->n_goals + 2, sizeof *cols);
-	int n = 0;
 
-	if (!cols)
-		return NULL;
-	cols[n++] = (struct out_col){ "point", OUT_INT, 0 };
-	for (size_t i = 0; i < s->n_axes; i++)
-		cols[n++] = (struct out_col){ s->axes[i].key, OUT_TEXT, 0 };
+	doc_count(d, "point", t->v.points[i].point);
+	for (size_t a = 0; a < s->n_axes; a++)
+		doc_text(d, s->axes[a].key, t->v.points[i].values[a].text);
 	for (int g = 0; g < t->n_goals; g++)
 		if (!is_axis(t, g))
-			cols[n++] = (struct out_col){ t->goals[g].name, OUT_REAL, 3 };
+			doc_real(d, t->goals[g].name, 3, t->goals[g].values[i].number);
 	for (size_t c = 0; c < s->n_columns; c++)
-		if (is_own(t, c))
-			cols[n++] = (struct out_col){ s->columns[c].name, OUT_REAL, 3 };
-	if (last)
-		cols[n++] = (struct out_col){ last, OUT_TEXT, 0 };
-	return out_table_new(cols, n, NULL);
-}
-
-static void put_point(const struct study *t, struct expr_value *const *own, size_t i, struct out_table *table)
-{
-	out_int(table, (int64_t)t->v.points[i].point);
-	for (size_t k = 0; k < t->v.s->n_axes; k++)
-		out_text(table, t->v.points[i].values[k].text);
-	for (int g = 0; g < t->n_goals; g++)
-		if (!is_axis(t, g))
-			out_real(table, t->goals[g].values[i].number);
-	for (size_t c = 0; c < t->v.s->n_columns; c++)
-		if (own[c] && own[c][i].type == EXPR_NUMBER)
-			out_real(table, own[c][i].number);
-		else if (own[c])
-			out_null(table);
+		if (x->own[c])
+			doc_real_if(d, s->columns[c].name, 3, x->own[c][i].type == EXPR_NUMBER, x->own[c][i].number);
+	if (x->notes)
+		doc_text(d, "note", t->n_goals > 1 && k == x->knee ? "knee" : NULL);
 }
 
 /* --- ends of axes ------------------------------------------------------------------------------------------ */
@@ -102,7 +94,7 @@ static double best_elsewhere(const struct study *t, size_t axis, double value)
 }
 
 /* Says where the best design lies on the end of what was tried and the axis matters: what lies beyond nobody knows. */
-static void say_ends(const struct study *t, struct str *out)
+static void say_ends(const struct study *t, struct doc *d)
 {
 	const size_t at = t->n ? t->points[0] : 0;
 	const double best = t->n ? study_cost(t, 0, at) : 0;
@@ -120,8 +112,8 @@ static void say_ends(const struct study *t, struct str *out)
 		    strcmp(t->goals[0].name, t->v.s->axes[k].key) == 0 ||
 		    best_elsewhere(t, k, v->number) - best <= 1e-3 * fabs(best))
 			continue;
-		str_addf(out, "%s%s is best at %s, the end of what was tried: %s may be better still\n",
-		         said ? "" : "\n", t->v.s->axes[k].key, v->text, v->number == high ? "more" : "less");
+		doc_say(d, "%s%s is best at %s, the end of what was tried: %s may be better still\n", said ? "" : "\n",
+		        t->v.s->axes[k].key, v->text, v->number == high ? "more" : "less");
 		said = true;
 	}
 }
@@ -130,43 +122,39 @@ static void say_ends(const struct study *t, struct str *out)
 
 static int open_study(struct study *t, struct resdb **db, const char *path, const struct options *o, struct err *e)
 {
-	const struct study_ask ask = { (int64_t)o->sweep, o->less, o->more, o->where };
+	const struct study_ask ask = { .sweep = (int64_t)o->sweep,
+		                       .less = o->of ? &o->of : o->less.v,
+		                       .n_less = o->of ? 1 : o->less.n,
+		                       .more = o->more.v,
+		                       .n_more = o->more.n,
+		                       .where = o->where.v,
+		                       .n_where = o->where.n };
 
 	memset(t, 0, sizeof *t);
 	*db = res_open(path, DB_READ, e);
 	return *db ? study_open(t, *db, &ask, e) : -1;
 }
 
-static int pareto(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
+static void front(struct doc *d, struct study *t, struct expr_value *const *own, size_t all)
 {
-	struct out_table *table = NULL;
+	study_sort(t);
+	doc_say(d, "%zu of %zu points: no other is as good in every objective and better in one\n\n", t->n, all);
+	doc_table(d, NULL, NULL, t->n, point, &((struct points){ t, own, study_knee(t), true }));
+}
+
+static int pareto(void *o, const struct opt_list *args, struct doc *d, struct err *e)
+{
 	struct expr_value **own;
 	struct study t;
-	size_t all, mid;
+	size_t all;
 	struct resdb *db;
-	int rc = open_study(&t, &db, path, o, e);
+	int rc = open_study(&t, &db, args->v[0], o, e);
 
-	if (rc < 0 || (rc = study_some(&t, e)) < 0)
-		goto out;
-	all = t.n;
-	if ((rc = study_keep_front(&t, e)) < 0 || (rc = own_values(&t, &own, e)) < 0)
-		goto out;
-	if (!(table = table_of(&t, "note"))) {
-		rc = err_nomem(e, "for the front");
-		goto out;
+	if (rc == 0 && (rc = study_some(&t, e)) == 0) {
+		all = t.n;
+		if ((rc = study_keep_front(&t, e)) == 0 && (rc = own_values(&t, &own, e)) == 0)
+			front(d, &t, own, all);
 	}
-	study_sort(&t);
-	mid = study_knee(&t);
-	for (size_t i = 0; i < t.n; i++) {
-		put_point(&t, own, t.points[i], table);
-		out_text(table, t.n_goals > 1 && i == mid ? "knee" : NULL);
-	}
-	if (f == OUT_TABLE)
-		str_addf(out, "%zu of %zu points: no other is as good in every objective and better in one\n\n", t.n,
-		         all);
-	out_table_write(table, f, out);
-out:
-	out_table_free(table);
 	study_free(&t);
 	res_free(db);
 	return rc;
@@ -174,30 +162,22 @@ out:
 
 /* --- best -------------------------------------------------------------------------------------------------- */
 
-static int best(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
+static int best(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	struct out_table *table = NULL;
+	const struct options *o = options;
 	struct study t;
 	struct resdb *db;
 	struct expr_value **own;
-	int rc = open_study(&t, &db, path, o, e);
+	int rc = open_study(&t, &db, args->v[0], o, e);
 
 	if (rc == 0 && (rc = study_some(&t, e)) == 0)
 		rc = own_values(&t, &own, e);
-	if (rc == 0 && !(table = table_of(&t, NULL)))
-		rc = err_nomem(e, "for the table");
 	if (rc == 0) {
 		study_sort(&t);
-		for (size_t i = 0; i < t.n && i < o->n; i++)
-			put_point(&t, own, t.points[i], table);
-		if (f == OUT_TABLE)
-			str_addf(out, "%s %s first, of %zu points\n\n", t.goals[0].more ? "most" : "least",
-			         t.goals[0].name, t.n);
-		out_table_write(table, f, out);
-		if (f == OUT_TABLE)
-			say_ends(&t, out);
+		doc_say(d, "%s %s first, of %zu points\n\n", t.goals[0].more ? "most" : "least", t.goals[0].name, t.n);
+		doc_table(d, NULL, NULL, cmd_first(o->n, t.n), point, &((struct points){ .t = &t, .own = own }));
+		say_ends(&t, d);
 	}
-	out_table_free(table);
 	study_free(&t);
 	res_free(db);
 	return rc;
@@ -205,95 +185,62 @@ static int best(const char *path, struct options *o, enum out_format f, struct s
 
 /* --- sensitivity ------------------------------------------------------------------------------------------- */
 
-static void put_term(const struct study *t, const struct study_term *x, struct out_table *table)
+struct terms {
+	const struct study *t;
+	const struct study_term *v;
+};
+
+static void term(struct doc *d, const void *of, size_t i)
 {
-	const struct sweep_axis *axes = t->v.s->axes;
+	const struct terms *x = of;
+	const struct study_term *t = d->heads ? NULL : &x->v[i];
+	const struct sweep_axis *axes = x->t->v.s->axes;
+	const bool alone = t && t->a == t->b;
 	char name[160];
 
-	snprintf(name, sizeof name, "%s%s%s", axes[x->a].key, x->a == x->b ? "" : " x ",
-	         x->a == x->b ? "" : axes[x->b].key);
-	out_text(table, name);
-	out_real(table, fabs(x->share) < 1e-12 ? 0 : 100 * x->share); /* what rounding leaves of nothing */
-	if (x->a != x->b) {
-		for (int i = 0; i < 2; i++) {
-			out_null(table);
-			out_text(table, NULL);
-		}
-		return;
-	}
-	out_real(table, x->low);
-	out_text(table, x->at_low);
-	out_real(table, x->high);
-	out_text(table, x->at_high);
+	if (t)
+		snprintf(name, sizeof name, "%s%s%s", axes[t->a].key, alone ? "" : " x ", alone ? "" : axes[t->b].key);
+	doc_text(d, "axis", name);
+	doc_real(d, "variance_pct", 2,
+	         fabs(t->share) < 1e-12 ? 0 : 100 * t->share); /* what rounding leaves of nothing */
+	doc_real_if(d, "least_mean", 3, alone, t->low);
+	doc_text(d, "at", alone ? t->at_low : NULL);
+	doc_real_if(d, "most_mean", 3, alone, t->high);
+	doc_text(d, "at_most", alone ? t->at_high : NULL);
 }
 
 /* And how many of the points miss a constraint: best and pareto leave those out. */
-static void say_over(const struct study *t, const char *of, struct str *out)
+static void say_over(const struct study *t, const char *of, struct doc *d)
 {
 	const size_t missed = t->n_all - t->n;
 
-	str_addf(out, "%s over %zu points: which axis explains how much of its variance, alone and two together\n", of,
-	         t->n_all);
+	doc_say(d, "%s over %zu points: which axis explains how much of its variance, alone and two together\n", of,
+	        t->n_all);
 	if (missed)
-		str_addf(out, "%zu of them miss%s a constraint\n", missed, missed == 1 ? "es" : "");
-	str_addc(out, '\n');
+		doc_say(d, "%zu of them miss%s a constraint\n", missed, missed == 1 ? "es" : "");
+	doc_say(d, "\n");
 }
 
-static int sensitivity(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
+static int sensitivity(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	static const struct out_col cols[] = { { "axis", OUT_TEXT, 0 },       { "variance_pct", OUT_REAL, 2 },
-		                               { "least_mean", OUT_REAL, 3 }, { "at", OUT_TEXT, 0 },
-		                               { "most_mean", OUT_REAL, 3 },  { "at_most", OUT_TEXT, 0 } };
-	struct out_table *table = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct options *o = options;
 	struct study_term *terms;
 	struct resdb *db;
 	struct study t;
 	double mean;
 	size_t n = 0;
-	int rc;
+	int rc = open_study(&t, &db, args->v[0], o, e);
 
-	opt_list_free(&o->less);
-	opt_list_free(&o->more);
-	o->less = (struct opt_list){ &o->of, 1 };
-	o->more = (struct opt_list){ NULL, 0 };
-	rc = open_study(&t, &db, path, o, e);
-	o->less = (struct opt_list){ NULL, 0 };
-	if (rc == 0 && !table)
-		rc = err_nomem(e, "for the effects");
-	if (rc == 0)
-		rc = study_any(&t, e);
-	if (rc == 0 && (rc = study_effects(&t, &terms, &n, &mean, e)) == 0) {
-		for (size_t i = 0; i < n; i++)
-			put_term(&t, &terms[i], table);
-		if (f == OUT_TABLE)
-			say_over(&t, o->of, out);
-		out_table_write(table, f, out);
+	if (rc == 0 && (rc = study_any(&t, e)) == 0 && (rc = study_effects(&t, &terms, &n, &mean, e)) == 0) {
+		say_over(&t, o->of, d);
+		doc_table(d, NULL, NULL, n, term, &((struct terms){ &t, terms }));
 	}
-	out_table_free(table);
 	study_free(&t);
 	res_free(db);
 	return rc;
 }
 
 /* --- options ----------------------------------------------------------------------------------------------- */
-
-typedef int study_fn(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e);
-
-static int command(const struct opt_cmd *cmd, struct options *o, study_fn *run, int argc, char **argv, struct str *out,
-                   struct err *e)
-{
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
-
-	if (rc == 0 && (rc = cmd_format(o->format, &f, e)) == 0)
-		rc = run(args.v[0], o, f, out, e);
-	opt_list_free(&args);
-	opt_list_free(&o->less);
-	opt_list_free(&o->more);
-	opt_list_free(&o->where);
-	return rc < 0 ? -1 : 0;
-}
 
 #define GOAL_OPTS \
 	{ 0, "minimize", OPT_LIST, &o.less, "EXPR", "an objective, instead of the sweep's own; may be repeated" }, \
@@ -323,7 +270,7 @@ int cmd_pareto(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return command(&cmd, &o, pareto, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, pareto, &o, argc, argv, out, e);
 }
 
 int cmd_best(int argc, char **argv, struct str *out, struct err *e)
@@ -344,7 +291,7 @@ int cmd_best(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return command(&cmd, &o, best, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, best, &o, argc, argv, out, e);
 }
 
 int cmd_sensitivity(int argc, char **argv, struct str *out, struct err *e)
@@ -367,5 +314,5 @@ int cmd_sensitivity(int argc, char **argv, struct str *out, struct err *e)
 		1
 	};
 
-	return command(&cmd, &o, sensitivity, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, sensitivity, &o, argc, argv, out, e);
 }

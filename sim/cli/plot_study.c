@@ -6,7 +6,8 @@
 
 #include "sim/cli/picture.h"
 #include "sim/cli/plot.h"
-#include "sim/cli/study.h"
+#include "sim/cli/sweep.h"
+#include "sim/study/study.h"
 
 struct options {
 	struct opt_list less, more, where;
@@ -127,8 +128,13 @@ typedef struct plot *chart_fn(struct study *t, const struct options *o, struct e
 static int draw(const char *path, const struct options *o, chart_fn *chart, struct str *out, struct err *e)
 {
 	const char *name = o->of;
-	const struct study_ask ask = { (int64_t)o->sweep, name ? (struct opt_list){ &name, 1 } : o->less, o->more,
-		                       o->where };
+	const struct study_ask ask = { .sweep = (int64_t)o->sweep,
+		                       .less = name ? &name : o->less.v,
+		                       .n_less = name ? 1 : o->less.n,
+		                       .more = o->more.v,
+		                       .n_more = o->more.n,
+		                       .where = o->where.v,
+		                       .n_where = o->where.n };
 	struct resdb *db = res_open(path, DB_READ, e);
 	struct plot *p = NULL;
 	struct study t;

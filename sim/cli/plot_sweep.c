@@ -99,7 +99,7 @@ static int choose_points(struct drawing *d, struct err *e)
 {
 	bool any = false;
 
-	if (sweep_view_where(&d->v, &d->o->where, &d->drawn, e) < 0)
+	if (sweep_view_where(&d->v, d->o->where.v, d->o->where.n, &d->drawn, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->v.n; i++) {
 		d->drawn[i] &= !d->v.points[i].failed;

@@ -1,5 +1,6 @@
 /* report_run.c - a stored run as the report's page gets it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arch/machine/machine_area.h"

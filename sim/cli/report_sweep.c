@@ -2,6 +2,7 @@
 #include "sim/cli/report_sweep.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/path.h"

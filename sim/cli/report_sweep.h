@@ -3,7 +3,7 @@
 #define NPUSIM_SIM_CLI_REPORT_SWEEP_H
 
 #include "sim/cli/report.h"
-#include "sim/cli/study.h"
+#include "sim/study/study.h"
 
 /* An axis with the values that occur among the points that count: numbers in order, others as they come. */
 struct report_axis {

@@ -1,6 +1,7 @@
 /* serve_show.c - what serving a list came to: for people, as JSON, and request by request as CSV. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "sim/cli/serve.h"
 #include "sim/engine/engine.h"

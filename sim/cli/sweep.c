@@ -1,4 +1,4 @@
-/* sweep.c - npusim sweep and npusim merge: options, what is said on the way, exit codes. */
+/* sweep.c - npusim sweep: options, what is said on the way, exit codes. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, sysconf */
 #include "sim/cli/sweep.h"
 
@@ -185,40 +185,25 @@ static size_t points_of_shard(const struct sweep *s, const struct sweep_job *job
 	return n;
 }
 
-static void list_points(const struct sweep *s, enum out_format f, struct str *out)
+static void listed(struct doc *d, const void *of, size_t p)
 {
-	struct out_col *cols = calloc(s->n_axes + 2, sizeof *cols);
-	struct out_table *t;
+	const struct sweep *s = of;
 
-	if (!cols)
-		return;
-	cols[0] = (struct out_col){ "point", OUT_INT, 0 };
+	doc_count(d, "point", p);
 	for (size_t i = 0; i < s->n_axes; i++)
-		cols[i + 1] = (struct out_col){ s->axes[i].key, OUT_TEXT, 0 };
-	cols[s->n_axes + 1] = (struct out_col){ "reason", OUT_TEXT, 0 };
-	if ((t = out_table_new(cols, (int)s->n_axes + (s->n_refused ? 2 : 1), NULL))) {
-		for (size_t p = 0; p < s->n_points; p++) {
-			out_int(t, (int64_t)p);
-			for (size_t i = 0; i < s->n_axes; i++)
-				out_text(t, s->axes[i].values[s->index[p * s->n_axes + i]].text);
-			if (s->n_refused)
-				out_text(t, s->refused[p]);
-		}
-		out_table_write(t, f, out);
-	}
-	out_table_free(t);
-	free(cols);
+		doc_text(d, s->axes[i].key, s->axes[i].values[s->index[p * s->n_axes + i]].text);
+	if (s->n_refused)
+		doc_text(d, "reason", s->refused[p]);
 }
 
-static int show(struct resdb *db, int64_t id, const struct options *o, enum out_format f, struct str *out,
-                struct err *e)
+static int show(struct resdb *db, int64_t id, const struct options *o, struct doc *d, struct err *e)
 {
 	struct sweep_view v;
 	struct sweep_totals t;
 	int rc = sweep_view_open(&v, db, id, e);
 
 	if (rc == 0)
-		rc = sweep_print(&v, f, o->rows, &t, out, e);
+		rc = sweep_print(&v, o->rows, &t, d, e);
 	if (rc == 0 && t.failed)
 		fprintf(stderr, "npusim: note: %zu of %zu points failed; their rows say why\n", t.failed, v.n);
 	if (rc == 0 && t.missing && o->shard_n > 1)
@@ -248,7 +233,7 @@ static int run_again(struct sweep *s, struct sweep_job *job, struct resdb *db, u
 	size_t n;
 	int rc = -1;
 
-	if (sweep_view_open(&wide, db, id, e) == 0 && (job->only = sweep_promising(&wide, share_ppm, &n, e))) {
+	if (sweep_view_open(&wide, db, id, e) == 0 && (job->only = sweep_view_promising(&wide, share_ppm, &n, e))) {
 		s->fidelity = "event";
 		job->how.fidelity = RUN_EVENT;
 		job->arg = &running;
@@ -262,14 +247,13 @@ static int run_again(struct sweep *s, struct sweep_job *job, struct resdb *db, u
 }
 
 /* Both sweeps side by side. */
-static int show_again(struct resdb *db, const int64_t ids[2], const struct options *o, enum out_format f,
-                      struct str *out, struct err *e)
+static int show_again(struct resdb *db, const int64_t ids[2], const struct options *o, struct doc *d, struct err *e)
 {
 	struct sweep_view v[2] = { { .a = NULL }, { .a = NULL } };
 	int rc = sweep_view_open(&v[0], db, ids[0], e);
 
 	if (rc == 0 && (rc = sweep_view_open(&v[1], db, ids[1], e)) == 0)
-		rc = sweep_print_again(&v[0], &v[1], f, o->rows, out, e);
+		rc = sweep_print_again(&v[0], &v[1], o->rows, d, e);
 	sweep_view_free(&v[0]);
 	sweep_view_free(&v[1]);
 	return rc;
@@ -292,8 +276,7 @@ static int apply_options(const struct options *o, struct sweep *s, struct err *e
 	return 0;
 }
 
-static int run(const struct options *o, struct sweep *s, struct resdb *db, enum out_format f, struct str *out,
-               struct err *e)
+static int run(const struct options *o, struct sweep *s, struct resdb *db, struct doc *d, struct err *e)
 {
 	struct sweep_job job = { .jobs = (unsigned)o->jobs,
 		                 .shard = o->shard_i,
@@ -325,7 +308,7 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(&in.w.stream);
 	announce(s, &job, s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : points_of_shard(s, &job), o->dry);
 	if (o->dry) {
-		list_points(s, f, out);
+		doc_table(d, NULL, NULL, s->n_points, listed, s);
 		goto out;
 	}
 	job.arg = &running;
@@ -338,13 +321,13 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		err_add(e, "sweeping; what is done is kept in '%s', and the same command goes on", o->results);
 	if (rc == 0 && done.ran < done.mine - s->n_refused && done.there > s->n_refused)
 		fprintf(stderr, "npusim: %zu points were there already, %zu ran\n", done.there, done.ran);
-	if (rc == 0 && (o->again_ppm == NONE || f == OUT_TABLE))
-		rc = show(db, done.id, o, f, out, e);
+	if (rc == 0 && (o->again_ppm == NONE || d->format == OUT_TABLE))
+		rc = show(db, done.id, o, d, e);
 	if (rc == 0 && o->again_ppm != NONE) {
 		int64_t ids[2] = { done.id, -1 };
 
 		if ((rc = run_again(s, &job, db, o->again_ppm, ids[0], &ids[1], e)) == 0)
-			rc = show_again(db, ids, o, f, out, e);
+			rc = show_again(db, ids, o, d, e);
 	}
 out:
 	workload_free(&in.w);
@@ -374,7 +357,7 @@ static int parse_shard(struct options *o, struct err *e)
 	return 0;
 }
 
-static int check_options(struct options *o, enum out_format *f, struct err *e)
+static int check_options(struct options *o, struct err *e)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -387,9 +370,22 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	if (o->again_ppm != NONE && o->shard)
 		return err_set(e, ERR_USAGE,
 		               "--again needs all points: merge the shards first, and run it on their file");
-	if (workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0 || parse_shard(o, e) < 0)
-		return -1;
-	return cmd_format(o->format, f, e);
+	return workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0 ? -1 : parse_shard(o, e);
+}
+
+static int sweep(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	struct options *o = options;
+	struct resdb *db = NULL;
+	struct sweep *s = NULL;
+	int rc = -1;
+
+	o->file = args->v[0];
+	if (check_options(o, e) == 0 && (s = sweep_load(o->file, e)) &&
+	    (o->dry || (db = res_open(o->results ? o->results : ":memory:", DB_WRITE, e))))
+		rc = run(o, s, db, d, e);
+	sweep_free(s);
+	return res_close(db, rc, e);
 }
 
 int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
@@ -452,102 +448,6 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	struct resdb *db = NULL;
-	struct sweep *s = NULL;
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0) {
-		o.file = args.v[0];
-		rc = -1;
-		if ((s = sweep_load(o.file, e)) &&
-		    (o.dry || (db = res_open(o.results ? o.results : ":memory:", DB_WRITE, e))))
-			rc = run(&o, s, db, f, out, e);
-	}
-	sweep_free(s);
-	rc = res_close(db, rc, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
-}
-
-/* --- merge ------------------------------------------------------------------------------------------------- */
-
-static int merge_one(struct resdb *into, const char *path, bool mixed, struct out_table *t, struct err *e)
-{
-	struct resdb *from = res_open(path, DB_READ, e);
-	struct res_merged m = { 0, 0, 0, 0, 0 };
-	int rc = from ? res_merge(into, from, mixed, &m, e) : -1;
-
-	res_free(from);
-	if (rc < 0)
-		return err_add(e, "merging '%s'", path);
-	out_text(t, path);
-	out_int(t, (int64_t)m.sweeps);
-	out_int(t, (int64_t)m.points);
-	out_int(t, (int64_t)m.points_new);
-	out_int(t, (int64_t)m.runs);
-	out_int(t, (int64_t)m.runs_new);
-	return 0;
-}
-
-static int merge(const struct opt_list *args, bool mixed, enum out_format f, struct str *out, struct err *e)
-{
-	static const struct out_col cols[] = { { "file", OUT_TEXT, 0 },  { "sweeps", OUT_INT, 0 },
-		                               { "points", OUT_INT, 0 }, { "new_points", OUT_INT, 0 },
-		                               { "runs", OUT_INT, 0 },   { "new_runs", OUT_INT, 0 } };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct resdb *into = NULL;
-	int rc = -1;
-
-	/* A file that cannot be read is found before anything is written. */
-	for (int i = 1; i < args->n; i++) {
-		struct resdb *from = res_open(args->v[i], DB_READ, e);
-
-		if (!from)
-			goto out;
-		res_free(from);
-	}
-	if (!t)
-		err_nomem(e, "for the table");
-	else if ((into = res_open(args->v[0], DB_WRITE, e)))
-		rc = 0;
-	for (int i = 1; rc == 0 && i < args->n; i++)
-		rc = merge_one(into, args->v[i], mixed, t, e);
-	if (rc == 0)
-		out_table_write(t, f, out);
-out:
-	out_table_free(t);
-	return res_close(into, rc, e);
-}
-
-int cmd_merge(int argc, char **argv, struct str *out, struct err *e)
-{
-	const char *format = NULL;
-	bool mixed = false;
-	const struct opt opts[] = {
-		{ 0, "mixed-builds", OPT_FLAG, &mixed, NULL, "also where different builds made points of one sweep" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
-		{ .type = OPT_END, .arg = OPT_ARGS_INTO },
-	};
-	const struct opt_cmd cmd = { "npusim merge OUT.db SHARD.db... [--mixed-builds]",
-		                     "Joins results databases: the shards of a sweep that several machines ran become "
-		                     "one file, whose rows are the same"
-		                     " as if one machine had run them all. Doing it again changes nothing; files that "
-		                     "say different things of the same"
-		                     " point are an error.",
-		                     "npusim sweep configs/studies/l2-size.yaml --shard 1/2 -o /tmp/1.db\n"
-		                     "npusim sweep configs/studies/l2-size.yaml --shard 2/2 -o /tmp/2.db\n"
-		                     "npusim merge /tmp/all.db /tmp/1.db /tmp/2.db\n",
-		                     opts,
-		                     2,
-		                     -1 };
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
-
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = merge(&args, mixed, f, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, sweep, &o, argc, argv, out, e);
 }

@@ -1,27 +1,19 @@
-/* sweep_print.c - points as a table, csv or json: a header and one row a point. */
+/* sweep_print.c - points as a table, csv or json: a row a point. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/cli/sweep.h"
-#include "sim/report/figure_out.h"
-
-/* Beside axes, figures (of which every row may be one) and columns of the file. */
-#define FIXED_COLUMNS (FIGURE_ROWS + 6)
+#include "sim/report/figure_doc.h"
 
 struct printer {
 	struct sweep_view *v;
-	struct out_col *cols;
-	int n;
 	struct expr_value **columns; /* of s->columns, by point */
+	int *digits;                 /* of them */
 	bool *feasible, any_failed, wide;
 	bool *own; /* of s->columns: not there already under its name */
 };
-
-static void head(struct printer *p, const char *name, enum out_type type, int digits)
-{
-	p->cols[p->n++] = (struct out_col){ name, type, digits };
-}
 
 /* Digits after the point so that the largest shows some four; whole numbers show none. */
 static int digits_of(const struct expr_value *v, size_t n)
@@ -44,82 +36,63 @@ static bool is_roofline(const struct figure *f)
 	return f->member && f->at == offsetof(struct figures, roofline_ps);
 }
 
-static void heads(struct printer *p)
+/* Is a column of that name there before the sweep's own column c? */
+static bool is_there(const struct printer *p, size_t c)
 {
 	const struct sweep *s = p->v->s;
+	const char *name = s->columns[c].name;
+	bool there = strcmp(name, "point") == 0 ||
+	             (p->wide && (strcmp(name, "status") == 0 || strcmp(name, "roofline_bound") == 0));
 
-	head(p, "point", OUT_INT, 0);
 	for (size_t i = 0; i < s->n_axes; i++)
-		head(p, s->axes[i].key, OUT_TEXT, 0);
-	if (p->wide)
-		head(p, "status", OUT_TEXT, 0);
-	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f)) {
-		if (p->wide || f->brief)
-			p->cols[p->n++] = figure_col(f);
-		if (p->wide && is_roofline(f))
-			head(p, "roofline_bound", OUT_TEXT, 0);
-	}
-	for (size_t c = 0; c < s->n_columns; c++) {
-		p->own[c] = true;
-		for (int i = 0; i < p->n; i++)
-			p->own[c] &= strcmp(p->cols[i].name, s->columns[c].name) != 0;
-		if (p->own[c])
-			head(p, s->columns[c].name, OUT_REAL, digits_of(p->columns[c], p->v->n));
-	}
-	if (s->n_constraints || p->wide)
-		head(p, "feasible", OUT_TEXT, 0);
-	if (p->wide)
-		head(p, "config_hash", OUT_TEXT, 0);
-	if (p->any_failed || p->wide)
-		head(p, "reason", OUT_TEXT, 0);
+		there |= strcmp(name, s->axes[i].key) == 0;
+	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f))
+		there |= (p->wide || f->brief) && strcmp(name, f->name) == 0;
+	for (size_t i = 0; i < c; i++)
+		there |= strcmp(name, s->columns[i].name) == 0;
+	return there;
 }
 
-static void real(struct out_table *t, bool known, double v)
-{
-	if (known)
-		out_real(t, v);
-	else
-		out_null(t);
-}
-
-static void hex(struct out_table *t, uint64_t v)
+static void hash(struct doc *d, uint64_t v)
 {
 	char text[24];
 
 	snprintf(text, sizeof text, "%016" PRIx64, v);
-	out_text(t, text);
+	doc_text(d, "config_hash", text);
 }
 
-static void row(const struct printer *p, size_t i, struct out_table *t)
+static void point(struct doc *d, const void *of, size_t i)
 {
+	const struct printer *p = of;
 	const struct sweep *s = p->v->s;
 	const struct res_point *x = &p->v->points[i];
-	const bool ok = !x->failed;
+	const bool ok = d->heads || !x->failed;
 
-	out_int(t, (int64_t)x->point);
+	doc_count(d, "point", x->point);
 	for (size_t k = 0; k < s->n_axes; k++)
-		out_text(t, x->values[k].text);
+		doc_text(d, s->axes[k].key, x->values[k].text);
 	if (p->wide)
-		out_text(t, ok ? "done" : "failed");
+		doc_text(d, "status", ok ? "done" : "failed");
 	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f)) {
 		if (p->wide || f->brief)
-			figure_cell(t, f, ok, &x->figures);
+			figure_doc(d, f, ok, &x->figures);
 		if (p->wide && is_roofline(f))
-			out_text(t, x->roofline_bound);
+			doc_text(d, "roofline_bound", x->roofline_bound);
 	}
 	for (size_t c = 0; c < s->n_columns; c++)
 		if (p->own[c])
-			real(t, p->columns[c][i].type == EXPR_NUMBER, p->columns[c][i].number);
+			doc_real_if(d, s->columns[c].name, p->digits[c], p->columns[c][i].type == EXPR_NUMBER,
+			            p->columns[c][i].number);
 	if (s->n_constraints || p->wide)
-		out_text(t, p->feasible[i] ? "yes" : "no");
+		doc_text(d, "feasible", p->feasible[i] ? "yes" : "no");
 	if (p->wide)
-		hex(t, x->config_hash);
+		hash(d, d->heads ? 0 : x->config_hash);
 	if (p->any_failed || p->wide)
-		out_text(t, ok ? NULL : x->reason);
+		doc_text(d, "reason", ok ? NULL : x->reason);
 }
 
 /* The best feasible point of every objective, the lower number where two are equal. */
-static void best(const struct printer *p, struct str *out)
+static void say_best(const struct printer *p, struct doc *d)
 {
 	const struct sweep_view *v = p->v;
 
@@ -135,11 +108,11 @@ static void best(const struct printer *p, struct str *out)
 				at = i;
 		if (at == v->n)
 			continue;
-		str_addf(out, "%s %s: point %" PRIu64 ", %.6g", x->goal == SWEEP_MINIMIZE ? "least" : "most", x->name,
-		         v->points[at].point, values[at].number);
+		doc_say(d, "%s %s: point %" PRIu64 ", %.6g", x->goal == SWEEP_MINIMIZE ? "least" : "most", x->name,
+		        v->points[at].point, values[at].number);
 		for (size_t k = 0; k < v->s->n_axes; k++)
-			str_addf(out, "%s%s=%s", k ? ", " : " with ", v->s->axes[k].key, v->points[at].values[k].text);
-		str_addc(out, '\n');
+			doc_say(d, "%s%s=%s", k ? ", " : " with ", v->s->axes[k].key, v->points[at].values[k].text);
+		doc_say(d, "\n");
 	}
 }
 
@@ -149,12 +122,14 @@ static int evaluate(struct printer *p, struct sweep_totals *t, struct err *e)
 
 	p->columns = arena_array(v->a, v->s->n_columns + 1, sizeof *p->columns);
 	p->own = arena_array(v->a, v->s->n_columns + 1, sizeof *p->own);
-	p->cols = arena_array(v->a, v->s->n_axes + v->s->n_columns + FIXED_COLUMNS, sizeof *p->cols);
-	if (!p->columns || !p->own || !p->cols)
+	p->digits = arena_array(v->a, v->s->n_columns + 1, sizeof *p->digits);
+	if (!p->columns || !p->own || !p->digits)
 		return err_nomem(e, "for the table");
 	for (size_t c = 0; c < v->s->n_columns; c++)
 		if (sweep_view_values(v, v->s->columns[c].x, &p->columns[c], e) < 0)
 			return -1;
+	for (size_t c = 0; c < v->s->n_columns; c++)
+		p->own[c] = !is_there(p, c), p->digits[c] = digits_of(p->columns[c], v->n);
 	if (sweep_view_feasible(v, &p->feasible, e) < 0)
 		return -1;
 	*t = (struct sweep_totals){ .missing = v->head.n_points - v->n, .bounded = v->s->n_constraints > 0 };
@@ -168,27 +143,19 @@ static int evaluate(struct printer *p, struct sweep_totals *t, struct err *e)
 	return 0;
 }
 
-int sweep_print(struct sweep_view *v, enum out_format f, uint64_t rows, struct sweep_totals *t, struct str *out,
-                struct err *e)
+int sweep_print(struct sweep_view *v, uint64_t rows, struct sweep_totals *t, struct doc *d, struct err *e)
 {
-	struct printer p = { .v = v, .wide = f != OUT_TABLE };
-	struct out_table *table;
-	size_t shown = f == OUT_TABLE && rows < v->n ? (size_t)rows : v->n;
+	struct printer p = { .v = v, .wide = d->format != OUT_TABLE };
+	const size_t shown = !p.wide && rows < v->n ? (size_t)rows : v->n;
 
 	if (evaluate(&p, t, e) < 0)
 		return -1;
-	heads(&p);
-	if (!(table = out_table_new(p.cols, p.n, NULL)))
-		return err_nomem(e, "for the table");
-	for (size_t i = 0; i < shown; i++)
-		row(&p, i, table);
-	out_table_write(table, f, out);
-	out_table_free(table);
-	if (f != OUT_TABLE)
+	doc_table(d, NULL, NULL, shown, point, &p);
+	if (p.wide)
 		return 0;
 	if (shown < v->n)
-		str_addf(out, "... %zu more; --rows N shows more, and --format csv all\n", v->n - shown);
-	str_addc(out, '\n');
-	best(&p, out);
+		doc_say(d, "... %zu more; --rows N shows more, and --format csv all\n", v->n - shown);
+	doc_say(d, "\n");
+	say_best(&p, d);
 	return 0;
 }

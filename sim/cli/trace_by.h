@@ -11,6 +11,6 @@ struct trace_by {
 	enum sums_order sort;
 	uint64_t n;
 };
-int trace_by(const char *path, const struct trace_by *o, enum out_format f, struct str *out, struct err *e);
+int trace_by(const char *path, const struct trace_by *o, struct doc *d, struct err *e);
 
 #endif

@@ -18,164 +18,103 @@ static double mean_us(const struct bound_kernel *k)
 	return k->count ? cmd_us((int64_t)k->ns) / (double)k->count : 0;
 }
 
-static void write_kernels(const struct bound *b, size_t n, enum out_format f, struct str *out)
+static void kernel(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },        { "friendly", OUT_TEXT, 0 }, { "family", OUT_TEXT, 0 },
-		{ "count", OUT_INT, 0 },       { "total_us", OUT_REAL, 3 }, { "mean_us", OUT_REAL, 3 },
-		{ "share_pct", OUT_REAL, 2 },  { "ai", OUT_REAL, 3 },       { "ridge", OUT_REAL, 1 },
-		{ "memory_pct", OUT_REAL, 2 }, { "math_pct", OUT_REAL, 2 }, { "class", OUT_TEXT, 0 },
-		{ "name", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct bound_kernel *k = &b->kernels[i];
-
-		out_int(t, (int64_t)i + 1);
-		out_text(t, k->friendly);
-		out_text(t, k->family);
-		out_int(t, (int64_t)k->count);
-		out_real(t, cmd_us((int64_t)k->ns));
-		out_real(t, mean_us(k));
-		out_real(t, cmd_pct((double)k->ns, (double)b->ns));
-		out_real_or_null(t, bound_intensity(k->flops, k->bytes));
-		out_real(t, roof_ridge(&b->roof, k->pipe));
-		out_real_or_null(t, k->memory);
-		out_real_or_null(t, k->math);
-		out_text(t, roof_class_name(k->class));
-		cmd_out_name(t, k->name, NAME_SHOWN, f);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void write_classes(const struct bound *b, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "class", OUT_TEXT, 0 },
-		{ "kernels", OUT_INT, 0 },
-		{ "total_us", OUT_REAL, 3 },
-		{ "share_pct", OUT_REAL, 2 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-
-	for (int i = 0; i < ROOF_CLASSES; i++) {
-		out_text(t, roof_class_name((enum roof_class)i));
-		out_int(t, (int64_t)b->class_count[i]);
-		out_real(t, cmd_us((int64_t)b->class_ns[i]));
-		out_real(t, cmd_pct((double)b->class_ns[i], (double)b->ns));
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-/* The report's table of means: a metric a row, a class a column. */
-static void write_means(const struct bound *b, struct str *out)
-{
-	struct out_col cols[ROOF_CLASSES + 2] = { { "mean of kernels", OUT_TEXT, 0 } };
-	struct out_table *t;
-
-	for (int c = 0; c < ROOF_CLASSES; c++)
-		cols[c + 1] = (struct out_col){ roof_class_name((enum roof_class)c), OUT_REAL, 2 };
-	cols[ROOF_CLASSES + 1] = (struct out_col){ "all", OUT_REAL, 2 };
-	t = out_table_new(cols, ROOF_CLASSES + 2, NULL);
-	for (int k = 0; k < COUNTERS_SHOWN; k++) {
-		if (isnan(bound_mean(b, ROOF_CLASSES, (enum counter)k)))
-			continue;
-		out_text(t, counter_name((enum counter)k));
-		for (int c = 0; c <= ROOF_CLASSES; c++)
-			out_real_or_null(t, bound_mean(b, c, (enum counter)k));
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-static void json_means(const struct bound *b, int class, struct out_json *j)
-{
-	out_json_open(j, "means", '{');
-	for (int k = 0; k < COUNTERS_SHOWN; k++)
-		out_json_real(j, counter_name((enum counter)k), bound_mean(b, class, (enum counter)k));
-	out_json_close(j, '}');
-}
-
-static void json_kernel(struct out_json *j, const struct bound *b, size_t i)
-{
+	const struct bound *b = of;
 	const struct bound_kernel *k = &b->kernels[i];
+	const bool json = d->format == OUT_JSON;
 
-	out_json_open(j, NULL, '{');
-	out_json_int(j, "rank", (int64_t)i + 1);
-	out_json_text(j, "name", k->name);
-	out_json_text(j, "friendly", k->friendly);
-	out_json_text(j, "library", k->library);
-	out_json_text(j, "family", k->family);
-	out_json_u64(j, "count", k->count);
-	out_json_real(j, "total_us", cmd_us((int64_t)k->ns));
-	out_json_real(j, "mean_us", mean_us(k));
-	out_json_real(j, "share_pct", cmd_pct((double)k->ns, (double)b->ns));
-	out_json_real(j, "ai", bound_intensity(k->flops, k->bytes));
-	out_json_real(j, "ridge", roof_ridge(&b->roof, k->pipe));
-	out_json_text(j, "class", roof_class_name(k->class));
-	out_json_text(j, "pipe", roof_pipe_name(k->pipe));
-	out_json_real(j, "memory_pct", k->memory);
-	out_json_real(j, "math_pct", k->math);
-	out_json_real(j, "counted_pct", cmd_pct((double)k->counted_ns, (double)k->ns));
-	out_json_close(j, '}');
-}
-
-static void write_json(const struct trace *t, const struct bound *b, size_t n, struct str *out)
-{
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "range", t->range);
-	out_json_real(&j, "total_us", cmd_us((int64_t)b->ns));
-	out_json_u64(&j, "kernel_count", b->count);
-	bound_json_rule(b, &j);
-	out_json_open(&j, "classes", '[');
-	for (int i = 0; i < ROOF_CLASSES; i++) {
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "class", roof_class_name((enum roof_class)i));
-		out_json_u64(&j, "count", b->class_count[i]);
-		out_json_real(&j, "total_us", cmd_us((int64_t)b->class_ns[i]));
-		out_json_real(&j, "share_pct", cmd_pct((double)b->class_ns[i], (double)b->ns));
-		json_means(b, i, &j);
-		out_json_close(&j, '}');
+	doc_count(d, "rank", i + 1);
+	if (json)
+		doc_text(d, "name", k->name);
+	doc_text(d, "friendly", k->friendly);
+	if (json)
+		doc_text(d, "library", k->library);
+	doc_text(d, "family", k->family);
+	doc_count(d, "count", k->count);
+	doc_ns(d, "total_us", 3, k->ns);
+	doc_real(d, "mean_us", 3, mean_us(k));
+	doc_real(d, "share_pct", 2, cmd_pct((double)k->ns, (double)b->ns));
+	doc_real(d, "ai", 3, bound_intensity(k->flops, k->bytes));
+	doc_real(d, "ridge", 1, roof_ridge(&b->roof, k->pipe));
+	if (json) {
+		doc_text(d, "class", roof_class_name(k->class));
+		doc_text(d, "pipe", roof_pipe_name(k->pipe));
 	}
-	out_json_close(&j, ']');
-	json_means(b, ROOF_CLASSES, &j);
-	out_json_open(&j, "kernels", '[');
-	for (size_t i = 0; i < n; i++)
-		json_kernel(&j, b, i);
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
+	doc_real(d, "memory_pct", 2, k->memory);
+	doc_real(d, "math_pct", 2, k->math);
+	if (json) {
+		doc_real(d, "counted_pct", 2, cmd_pct((double)k->counted_ns, (double)k->ns));
+		return;
+	}
+	doc_text(d, "class", roof_class_name(k->class));
+	doc_name(d, "name", NAME_SHOWN, k->name);
 }
 
-static int classify(const char *path, const struct options *o, struct str *out, struct err *e)
+static void means(struct doc *d, const struct bound *b, int class)
 {
+	if (d->format != OUT_JSON)
+		return;
+	doc_open(d, "means", '{');
+	for (int k = 0; k < COUNTERS_SHOWN; k++)
+		doc_real(d, counter_name((enum counter)k), 2, bound_mean(b, class, (enum counter)k));
+	doc_close(d, '}');
+}
+
+/* For people as the profile report has it: a metric a row, a class a column. */
+static void metric(struct doc *d, const void *of, size_t i)
+{
+	const struct bound *b = of;
+	const enum counter k = (enum counter)i;
+
+	if (!d->heads && isnan(bound_mean(b, ROOF_CLASSES, k)))
+		return;
+	doc_text(d, "mean of kernels", counter_name(k));
+	for (int c = 0; c < ROOF_CLASSES; c++)
+		doc_real(d, roof_class_name((enum roof_class)c), 2, bound_mean(b, c, k));
+	doc_real(d, "all", 2, bound_mean(b, ROOF_CLASSES, k));
+}
+
+static void class(struct doc *d, const void *of, size_t i)
+{
+	const struct bound *b = of;
+
+	doc_text(d, "class", roof_class_name((enum roof_class)i));
+	doc_count(d, d->format == OUT_JSON ? "count" : "kernels", b->class_count[i]);
+	doc_ns(d, "total_us", 3, b->class_ns[i]);
+	doc_real(d, "share_pct", 2, cmd_pct((double)b->class_ns[i], (double)b->ns));
+	means(d, b, (int)i);
+}
+
+static void print(struct doc *d, const struct trace *t, const struct bound *b, size_t n)
+{
+	doc_open(d, NULL, '{');
+	doc_text(d, "range", t->range);
+	doc_ns(d, "total_us", 3, b->ns);
+	doc_count(d, "kernel_count", b->count);
+	bound_rule(d, b);
+	doc_say(d, "\n%" PRIu64 " kernels in %.3f us\n", b->count, cmd_us((int64_t)b->ns));
+	if (d->format != OUT_CSV) /* which has the kernels */
+		doc_table(d, "classes", NULL, ROOF_CLASSES, class, b);
+	means(d, b, ROOF_CLASSES);
+	doc_say(d, "\n");
+	if (d->format == OUT_TABLE) {
+		doc_table(d, NULL, NULL, COUNTERS_SHOWN, metric, b);
+		doc_say(d, "\n");
+	}
+	doc_table(d, "kernels", NULL, n, kernel, b);
+	cmd_say_more(d, n, b->n_kernels);
+	doc_close(d, '}');
+}
+
+static int classify(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
 	struct bound_input in = { .rules = NULL };
-	enum out_format f;
-	int rc = -1;
-	size_t n;
+	const int rc = bound_input_read(&in, args->v[0], &o->b, e);
 
-	if (cmd_format(o->format, &f, e) == 0 && (rc = bound_input_read(&in, path, &o->b, e)) == 0) {
-		n = cmd_first(o->n, in.b.n_kernels);
-		if (f == OUT_JSON)
-			write_json(&in.t.trace, &in.b, n, out);
-		else if (f == OUT_CSV)
-			write_kernels(&in.b, n, f, out);
-		else {
-			bound_print_rule(&in.b, out);
-			str_addf(out, "\n%" PRIu64 " kernels in %.3f us\n", in.b.count, cmd_us((int64_t)in.b.ns));
-			write_classes(&in.b, out);
-			str_addc(out, '\n');
-			write_means(&in.b, out);
-			str_addc(out, '\n');
-			write_kernels(&in.b, n, f, out);
-			cmd_print_more(n, in.b.n_kernels, out);
-		}
-	}
+	if (rc == 0)
+		print(d, &in.t.trace, &in.b, cmd_first(o->n, in.b.n_kernels));
 	bound_input_free(&in);
 	return rc;
 }
@@ -208,11 +147,6 @@ int cmd_trace_classify(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = classify(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, classify, &o, argc, argv, out, e);
 }

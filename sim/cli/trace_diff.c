@@ -110,71 +110,44 @@ static double mean_us(const struct pair *p, int k)
 	return p->count[k] ? (double)p->ns[k] / 1e3 / (double)p->count[k] : NAN;
 }
 
-static void cells(struct out_table *t, const struct pair *p)
+static void pair(struct doc *d, const void *of, size_t i)
 {
-	out_int(t, (int64_t)p->count[0]);
-	out_int(t, (int64_t)p->count[1]);
-	out_real(t, (double)p->ns[0] / 1e3);
-	out_real(t, (double)p->ns[1] / 1e3);
-	out_real(t, delta(p) / 1e3);
-	out_real_or_null(t, p->ns[0] && p->ns[1] ? (double)p->ns[1] / (double)p->ns[0] : NAN);
-	out_real_or_null(t, mean_us(p, 0));
-	out_real_or_null(t, mean_us(p, 1));
+	const struct pair *p = (const struct pair *)of + i;
+	const bool json = d->format == OUT_JSON;
+
+	if (json) {
+		doc_text(d, "name", p->name);
+		if (p->friendly)
+			doc_text(d, "friendly", p->friendly);
+	}
+	doc_count(d, "count_a", p->count[0]);
+	doc_count(d, "count_b", p->count[1]);
+	doc_ns(d, "a_us", 3, p->ns[0]);
+	doc_ns(d, "b_us", 3, p->ns[1]);
+	doc_ns(d, "delta_us", 3, delta(p));
+	doc_real_if(d, json ? "ratio" : "b/a", 3, p->ns[0] && p->ns[1], (double)p->ns[1] / (double)p->ns[0]);
+	if (json)
+		return;
+	doc_real(d, "mean_a_us", 3, mean_us(p, 0));
+	doc_real(d, "mean_b_us", 3, mean_us(p, 1));
 }
 
-#define CELLS \
-	{ "count_a", OUT_INT, 0 }, { "count_b", OUT_INT, 0 }, { "a_us", OUT_REAL, 3 }, { "b_us", OUT_REAL, 3 }, \
-		{ "delta_us", OUT_REAL, 3 }, { "b/a", OUT_REAL, 3 }, { "mean_a_us", OUT_REAL, 3 }, \
-	{ \
-		"mean_b_us", OUT_REAL, 3 \
-	}
-
-static void write_kernels(const struct pairs *p, size_t n, enum out_format f, struct str *out)
+static void kernel(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = { { "kernel", OUT_TEXT, 0 }, CELLS, { "name", OUT_TEXT, 0 } };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct pair *p = (const struct pair *)of + i;
 
-	for (size_t i = 0; i < n; i++) {
-		out_text(t, p->v[i].friendly);
-		cells(t, &p->v[i]);
-		cmd_out_name(t, p->v[i].name, NAME_SHOWN, f);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+	if (d->format != OUT_JSON)
+		doc_text(d, "kernel", p->friendly);
+	pair(d, of, i);
+	if (d->format != OUT_JSON)
+		doc_name(d, "name", NAME_SHOWN, p->name);
 }
 
-static void write_families(const struct pairs *p, struct str *out)
+static void family(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = { { "family", OUT_TEXT, 0 }, CELLS };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-
-	for (size_t i = 0; i < p->n; i++) {
-		out_text(t, p->v[i].name);
-		cells(t, &p->v[i]);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-static void json_pairs(const struct pairs *p, size_t n, const char *key, struct out_json *j)
-{
-	out_json_open(j, key, '[');
-	for (size_t i = 0; i < n; i++) {
-		const struct pair *x = &p->v[i];
-
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "name", x->name);
-		if (x->friendly)
-			out_json_text(j, "friendly", x->friendly);
-		out_json_u64(j, "count_a", x->count[0]);
-		out_json_u64(j, "count_b", x->count[1]);
-		out_json_real(j, "a_us", (double)x->ns[0] / 1e3);
-		out_json_real(j, "b_us", (double)x->ns[1] / 1e3);
-		out_json_real(j, "delta_us", delta(x) / 1e3);
-		out_json_real(j, "ratio", x->ns[0] && x->ns[1] ? (double)x->ns[1] / (double)x->ns[0] : NAN);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
+	if (d->format != OUT_JSON)
+		doc_text(d, "family", ((const struct pair *)of)[i].name);
+	pair(d, of, i);
 }
 
 static const char *device(const struct side *s)
@@ -182,27 +155,17 @@ static const char *device(const struct side *s)
 	return s->t.trace.n_devices ? s->t.trace.devices[0].name : NULL;
 }
 
-static void write_json(const struct side s[2], const struct pairs *k, const struct pairs *f, size_t n, struct str *out)
+static void side(struct doc *d, const char *key, const struct side *s)
 {
-	static const char *const keys[] = { "a", "b" };
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	for (int i = 0; i < 2; i++) {
-		out_json_open(&j, keys[i], '{');
-		out_json_text(&j, "device", device(&s[i]));
-		out_json_text(&j, "range", s[i].t.trace.range);
-		out_json_u64(&j, "kernel_count", s[i].c.kernel_count);
-		out_json_real(&j, "total_us", (double)s[i].c.kernel_ns / 1e3);
-		out_json_close(&j, '}');
-	}
-	json_pairs(f, f->n, "families", &j);
-	json_pairs(k, n, "kernels", &j);
-	out_json_close(&j, '}');
+	doc_open(d, key, '{');
+	doc_text(d, "device", device(s));
+	doc_text(d, "range", s->t.trace.range);
+	doc_count(d, "kernel_count", s->c.kernel_count);
+	doc_ns(d, "total_us", 3, s->c.kernel_ns);
+	doc_close(d, '}');
 }
 
-static void write_text(const struct side s[2], const struct pairs *k, const struct pairs *f, size_t n, struct str *out)
+static void say_sides(struct doc *d, const struct side s[2], const struct pairs *k)
 {
 	uint64_t only[2] = { 0, 0 };
 
@@ -210,20 +173,28 @@ static void write_text(const struct side s[2], const struct pairs *k, const stru
 		for (int x = 0; x < 2; x++)
 			only[x] += k->v[i].count[!x] ? 0 : k->v[i].ns[x];
 	for (int i = 0; i < 2; i++)
-		str_addf(out,
-		         "%s: %s%s%s, %" PRIu64 " kernels in %.3f us; names that only %s has: %.2f %% of its time\n",
-		         i ? "B" : "A", device(&s[i]) ? device(&s[i]) : "unknown device",
-		         s[i].t.trace.range ? ", range " : "", s[i].t.trace.range ? s[i].t.trace.range : "",
-		         s[i].c.kernel_count, (double)s[i].c.kernel_ns / 1e3, i ? "B" : "A",
-		         cmd_pct((double)only[i], (double)s[i].c.kernel_ns));
-	str_addf(out, "B takes %.3f us %s (b/a %.3f)\n\n",
-	         fabs((double)s[1].c.kernel_ns - (double)s[0].c.kernel_ns) / 1e3,
-	         s[1].c.kernel_ns < s[0].c.kernel_ns ? "less" : "more",
-	         s[0].c.kernel_ns ? (double)s[1].c.kernel_ns / (double)s[0].c.kernel_ns : 0);
-	write_families(f, out);
-	str_addc(out, '\n');
-	write_kernels(k, n, OUT_TABLE, out);
-	cmd_print_more(n, k->n, out);
+		doc_say(d, "%s: %s%s%s, %" PRIu64 " kernels in %.3f us; names that only %s has: %.2f %% of its time\n",
+		        i ? "B" : "A", device(&s[i]) ? device(&s[i]) : "unknown device",
+		        s[i].t.trace.range ? ", range " : "", s[i].t.trace.range ? s[i].t.trace.range : "",
+		        s[i].c.kernel_count, (double)s[i].c.kernel_ns / 1e3, i ? "B" : "A",
+		        cmd_pct((double)only[i], (double)s[i].c.kernel_ns));
+	doc_say(d, "B takes %.3f us %s (b/a %.3f)\n\n", fabs((double)s[1].c.kernel_ns - (double)s[0].c.kernel_ns) / 1e3,
+	        s[1].c.kernel_ns < s[0].c.kernel_ns ? "less" : "more",
+	        s[0].c.kernel_ns ? (double)s[1].c.kernel_ns / (double)s[0].c.kernel_ns : 0);
+}
+
+static void print(struct doc *d, const struct side s[2], const struct pairs *k, const struct pairs *f, size_t n)
+{
+	doc_open(d, NULL, '{');
+	side(d, "a", &s[0]);
+	side(d, "b", &s[1]);
+	say_sides(d, s, k);
+	if (d->format != OUT_CSV) /* which has the kernels */
+		doc_table(d, "families", NULL, f->n, family, f->v);
+	doc_say(d, "\n");
+	doc_table(d, "kernels", NULL, n, kernel, k->v);
+	cmd_say_more(d, n, k->n);
+	doc_close(d, '}');
 }
 
 /* --- the command ------------------------------------------------------------------------------------------- */
@@ -236,26 +207,18 @@ static int read_side(struct side *s, const char *path, const char *range, struct
 	return classify_trace(&s->t.trace, r, s->t.arena, &s->c, e);
 }
 
-static int diff(const char *const paths[2], const struct options *o, struct str *out, struct err *e)
+static int diff(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	struct side s[2] = { { .c = { 0 } }, { .c = { 0 } } };
 	struct pairs kernels = { NULL, 0 }, families = { NULL, 0 };
-	struct rules *rules = NULL;
-	enum out_format f;
+	struct rules *rules = rules_load(o->rules, e);
 	int rc = -1;
-	size_t n;
 
-	if (cmd_format(o->format, &f, e) == 0 && (rules = rules_load(o->rules, e)) &&
-	    read_side(&s[0], paths[0], o->range, rules, e) == 0 &&
-	    read_side(&s[1], paths[1], o->range_b ? o->range_b : o->range, rules, e) == 0 &&
+	if (rules && read_side(&s[0], args->v[0], o->range, rules, e) == 0 &&
+	    read_side(&s[1], args->v[1], o->range_b ? o->range_b : o->range, rules, e) == 0 &&
 	    pair_up(s, &kernels, &families, e) == 0) {
-		n = cmd_first(o->n, kernels.n);
-		if (f == OUT_JSON)
-			write_json(s, &kernels, &families, n, out);
-		else if (f == OUT_CSV)
-			write_kernels(&kernels, n, f, out);
-		else
-			write_text(s, &kernels, &families, n, out);
+		print(d, s, &kernels, &families, cmd_first(o->n, kernels.n));
 		rc = 0;
 	}
 	free(kernels.v);
@@ -292,11 +255,6 @@ int cmd_trace_diff(int argc, char **argv, struct str *out, struct err *e)
 		2,
 		2
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = diff(args.v, &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, diff, &o, argc, argv, out, e);
 }

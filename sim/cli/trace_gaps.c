@@ -2,6 +2,7 @@
 #include "sim/cli/cmd.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/profile/classify.h"

@@ -37,32 +37,51 @@ static int metric_of(const char *name, int *k, struct err *e)
 
 /* --- printing ---------------------------------------------------------------------------------------------- */
 
-static void write_summary(const struct hist *h, int n, struct str *out)
+struct bin {
+	const struct hist *h;
+	int at;
+};
+
+/* CSV has the bins alone. */
+static void bin(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "metric", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "counted", OUT_INT, 0 }, { "min", OUT_REAL, 3 },
-		{ "median", OUT_REAL, 3 }, { "mean", OUT_REAL, 3 },   { "p90", OUT_REAL, 3 },    { "max", OUT_REAL, 3 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct bin *b = (const struct bin *)of + i;
 
-	for (int i = 0; i < n; i++) {
-		const double v[] = { h[i].min, h[i].median, h[i].mean, h[i].p90, h[i].max };
-
-		out_text(t, counter_name(h[i].metric));
-		out_int(t, (int64_t)h[i].n);
-		out_int(t, (int64_t)h[i].counted);
-		for (size_t k = 0; k < sizeof v / sizeof *v; k++) {
-			if (h[i].n)
-				out_real(t, v[k]);
-			else
-				out_null(t);
-		}
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
+	if (d->format == OUT_CSV)
+		doc_text(d, "metric", counter_name(b->h->metric));
+	doc_real(d, "from", 3, b->h->from[b->at]);
+	doc_real(d, "to", 3, b->h->to[b->at]);
+	doc_count(d, "kernels", b->h->count[b->at]);
 }
 
-static void write_bars(const struct hist *h, struct str *out)
+static size_t bins_of(const struct hist *h, struct bin *v)
+{
+	size_t n = 0;
+
+	for (int k = 0; h->n && k < h->n_bins; k++)
+		v[n++] = (struct bin){ h, k };
+	return n;
+}
+
+static void metric(struct doc *d, const void *of, size_t i)
+{
+	const struct hist *h = (const struct hist *)of + i;
+	struct bin v[HIST_BINS];
+
+	doc_text(d, "metric", counter_name(h->metric));
+	doc_count(d, "kernels", h->n);
+	doc_count(d, "counted", h->counted);
+	if (d->format != OUT_JSON || h->n) {
+		doc_real_if(d, "min", 3, h->n, h->min);
+		doc_real_if(d, "median", 3, h->n, h->median);
+		doc_real_if(d, "mean", 3, h->n, h->mean);
+		doc_real_if(d, "p90", 3, h->n, h->p90);
+		doc_real_if(d, "max", 3, h->n, h->max);
+	}
+	doc_table(d, "bins", NULL, bins_of(h, v), bin, v);
+}
+
+static void say_bars(struct doc *d, const struct hist *h)
 {
 	int from = 0, to = h->n_bins; /* without the empty ones at both ends */
 	uint64_t most = 1;
@@ -73,87 +92,37 @@ static void write_bars(const struct hist *h, struct str *out)
 		from++;
 	while (to > from && !h->count[to - 1])
 		to--;
-	str_addf(out, "\n%s\n", counter_name(h->metric));
+	doc_say(d, "\n%s\n", counter_name(h->metric));
 	for (int i = from; i < to; i++) {
 		const int n = (int)((double)h->count[i] / (double)most * BAR + 0.5);
 
-		str_addf(out, "%8g to %-8g %8" PRIu64 "%s%.*s\n", h->from[i], h->to[i], h->count[i],
-		         h->count[i] ? "  " : "", h->count[i] && !n ? 1 : n,
-		         "########################################");
+		doc_say(d, "%8g to %-8g %8" PRIu64 "%s%.*s\n", h->from[i], h->to[i], h->count[i],
+		        h->count[i] ? "  " : "", h->count[i] && !n ? 1 : n, "########################################");
 	}
 }
 
-static void write_csv(const struct hist *h, int n, struct str *out)
+static void print(struct doc *d, const struct trace *t, const struct bound *b, const struct hist *h, size_t n)
 {
-	static const struct out_col cols[] = {
-		{ "metric", OUT_TEXT, 0 },
-		{ "from", OUT_REAL, 3 },
-		{ "to", OUT_REAL, 3 },
-		{ "kernels", OUT_INT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	doc_open(d, NULL, '{');
+	doc_text(d, "range", t->range);
+	doc_say(d,
+	        "%" PRIu64
+	        " kernels; counted: by Nsight Compute, the rest from times, geometry and what the ops need; metrics"
+	        " without data have no histogram\n\n",
+	        b->count);
+	if (d->format == OUT_CSV) {
+		struct bin v[HIST_BINS * COUNTERS_SHOWN];
+		size_t bins = 0;
 
-	for (int i = 0; i < n; i++)
-		for (int k = 0; h[i].n && k < h[i].n_bins; k++) {
-			out_text(t, counter_name(h[i].metric));
-			out_real(t, h[i].from[k]);
-			out_real(t, h[i].to[k]);
-			out_int(t, (int64_t)h[i].count[k]);
-		}
-	out_table_write(t, OUT_CSV, out);
-	out_table_free(t);
-}
-
-static void json_one(const struct hist *h, struct out_json *j)
-{
-	out_json_open(j, NULL, '{');
-	out_json_text(j, "metric", counter_name(h->metric));
-	out_json_u64(j, "kernels", h->n);
-	out_json_u64(j, "counted", h->counted);
-	if (h->n) {
-		out_json_real(j, "min", h->min);
-		out_json_real(j, "median", h->median);
-		out_json_real(j, "mean", h->mean);
-		out_json_real(j, "p90", h->p90);
-		out_json_real(j, "max", h->max);
+		for (size_t i = 0; i < n; i++)
+			bins += bins_of(&h[i], v + bins);
+		doc_table(d, "bins", NULL, bins, bin, v);
 	}
-	out_json_open(j, "bins", '[');
-	for (int k = 0; h->n && k < h->n_bins; k++) {
-		out_json_open(j, NULL, '{');
-		out_json_real(j, "from", h->from[k]);
-		out_json_real(j, "to", h->to[k]);
-		out_json_u64(j, "kernels", h->count[k]);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-	out_json_close(j, '}');
-}
-
-static void write_json(const struct trace *t, const struct hist *h, int n, struct str *out)
-{
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "range", t->range);
-	out_json_open(&j, "metrics", '[');
-	for (int i = 0; i < n; i++)
-		json_one(&h[i], &j);
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
-}
-
-static void write_text(const struct bound *b, const struct hist *h, int n, struct str *out)
-{
-	str_addf(out,
-	         "%" PRIu64
-	         " kernels; counted: by Nsight Compute, the rest from times, geometry and what the ops need; metrics"
-	         " without data have no histogram\n\n",
-	         b->count);
-	write_summary(h, n, out);
-	for (int i = 0; i < n; i++)
+	doc_table(d, "metrics", NULL, n, metric, h);
+	for (size_t i = 0; i < n; i++)
 		if (h[i].n)
-			write_bars(&h[i], out);
+			say_bars(d, &h[i]);
+	doc_close(d, '}');
 }
 
 /* --- drawing ----------------------------------------------------------------------------------------------- */
@@ -195,27 +164,24 @@ static struct plot *chart(const struct bound *b, const struct hist *h)
 
 /* --- the commands ------------------------------------------------------------------------------------------ */
 
-static int hist(const char *path, const struct options *o, struct str *out, struct err *e)
+static int hist(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	struct bound_input in = { .rules = NULL };
 	struct hist h[COUNTERS_SHOWN];
-	enum out_format f;
-	int rc = -1, only, n = 0;
+	int rc = -1, only;
+	size_t n = 0;
 
-	if (cmd_format(o->format, &f, e) < 0 || metric_of(o->metric, &only, e) < 0)
+	if (metric_of(o->metric, &only, e) < 0)
 		return -1;
-	if (bound_input_read(&in, path, &o->b, e) == 0) {
+	if (bound_input_read(&in, args->v[0], &o->b, e) == 0) {
 		rc = 0;
 		for (int i = 0; rc == 0 && i < COUNTERS_SHOWN; i++)
 			if (only < 0 || only == i)
 				rc = hist_of(&in.b, (enum counter)i, &h[n++], e);
 	}
-	if (rc == 0 && f == OUT_JSON)
-		write_json(&in.t.trace, h, n, out);
-	else if (rc == 0 && f == OUT_CSV)
-		write_csv(h, n, out);
-	else if (rc == 0)
-		write_text(&in.b, h, n, out);
+	if (rc == 0)
+		print(d, &in.t.trace, &in.b, h, n);
 	bound_input_free(&in);
 	return rc;
 }
@@ -258,13 +224,8 @@ int cmd_trace_hist(int argc, char **argv, struct str *out, struct err *e)
 		                     opts,
 		                     1,
 		                     1 };
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = hist(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, hist, &o, argc, argv, out, e);
 }
 
 int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)

@@ -124,6 +124,11 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		        "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
 		        " stored with 0\n",
 		        (long long)st.untimed, (long long)st.kernels, file);
+	if (rc == 0 && st.unlisted)
+		fprintf(stderr,
+		        "npusim: note: %lld of %lld kernels in '%s' are no ops that are known here, or their shapes do not go"
+		        " together: nothing is modelled of those ('npusim trace ops --all' lists them)\n",
+		        (long long)st.unlisted, (long long)st.kernels, file);
 	if (rc == 0 && st.refuted)
 		fprintf(stderr,
 		        "npusim: note: in '%s' the ids of %lld launches name operators that are not around their calls; they"
@@ -196,13 +201,16 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_WRITE, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|counters|capture|replay|ops",
+		{ 0, "from", OPT_TEXT, &o.from,
+		  "auto|kineto|nsys|nsys-csv|ncu-csv|counters|capture|replay|ops|tt-metal|ascend|xplane|rocprof",
 		  "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
 		  " (Nsight Compute, details or raw page), counters (CSV whose header begins with 'kernel,': a table of such counters;"
 		  " traces/README.md has the columns), capture (what a killed 'npusim trace record' left), replay (YAML:"
-		  " a table of kernels in the order of another trace) or ops (CSV whose header begins with 'op,': ops by their"
-		  " sizes, without a trace; traces/README.md has the columns)" },
+		  " a table of kernels in the order of another trace), ops (CSV whose header begins with 'op,': ops by their"
+		  " sizes, without a trace; traces/README.md has the columns), or of other devices tt-metal (its ops report,"
+		  " CSV), ascend (kernel_details.csv, op_summary.csv), xplane (XLA's trace viewer JSON: JAX, TensorFlow) or rocprof"
+		  " (tables of kernels, which have no shapes)" },
 		{ 0, "context", OPT_COUNT, &o.context, "TOKENS",
 		  "of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes" },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/report/run.h"
+#include "sim/report/types_out.h"
 #include "workloads/work.h"
 
 struct options {
@@ -68,16 +69,9 @@ static double covered(const struct lower_stats *st)
 	return cmd_pct((double)st->lowered_kernel_ns, (double)st->kernel_ns);
 }
 
-static void add_deps(const struct op_stream *s, const struct op *o, struct str *to)
-{
-	str_clear(to);
-	for (uint32_t i = 0; i < o->n_deps; i++)
-		str_addf(to, "%s%" PRIu32, i ? " " : "", s->deps[o->first_dep + i]);
-}
-
 /* --- how launches came to their framework ops ---------------------------------------------------------------- */
 
-static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting" };
+static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting", "node" };
 
 static void count_links(const struct op_stream *s, uint64_t kernels[TRACE_LINKS])
 {
@@ -96,254 +90,232 @@ static const char *link_of(const struct op_stream *s, const struct op *o)
 	return link_names[o->n_launches ? l->link : TRACE_LINK_NONE];
 }
 
-/* --- json -------------------------------------------------------------------------------------------------- */
+/* --- the document ------------------------------------------------------------------------------------------ */
 
-/* `t` is the trace of a table of ops, whose launches are the ops in order; else NULL. */
-static void json_ops(struct out_json *j, const struct op_stream *s, const struct trace *t)
-{
-	out_json_open(j, "ops", '[');
-	for (size_t i = 0; i < s->n_ops; i++) {
-		const struct op *o = &s->ops[i];
-		struct work w = work_of(s, o);
-
-		out_json_open(j, NULL, '{');
-		out_json_int(j, "id", o->id);
-		out_json_int(j, "layer", o->layer);
-		out_json_text(j, "phase", op_phase_name(o->phase));
-		out_json_text(j, "kind", op_kind_name(o->kind));
-		out_json_text(j, "family", o->family);
-		out_json_text(j, "name", o->name);
-		out_json_text(j, "rule", o->rule);
-		out_json_text(j, "link", link_of(s, o));
-		out_json_int(j, "launches", o->n_launches);
-		out_json_real(j, "us", cmd_us((int64_t)o->measured_ns));
-		out_json_u64(j, "read_bytes", w.read_bytes);
-		out_json_u64(j, "write_bytes", w.write_bytes);
-		out_json_u64(j, "flops", w.flops);
-		if (t)
-			ops_listed_json(j, s, o, &t->launches[i]);
-		out_json_open(j, "deps", '[');
-		for (uint32_t d = 0; d < o->n_deps; d++)
-			out_json_int(j, NULL, s->deps[o->first_dep + d]);
-		out_json_close(j, ']');
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-}
-
-static void write_json(const struct op_stream *s, const struct lower_stats *st, const struct kind_sum *sums, bool all,
-                       const struct trace *table, struct str *out)
-{
-	struct out_json j;
-	int order[OP_KINDS], n = order_kinds(sums, order);
-	uint64_t links[TRACE_LINKS];
-
-	count_links(s, links);
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "source", s->source);
-	out_json_u64(&j, "op_count", st->ops);
-	out_json_u64(&j, "launch_count", st->launches);
-	out_json_u64(&j, "kernel_count", st->kernels);
-	out_json_real(&j, "kernel_us", cmd_us((int64_t)st->kernel_ns));
-	out_json_real(&j, "modelled_kernel_us", cmd_us((int64_t)st->lowered_kernel_ns));
-	out_json_real(&j, "opaque_us", cmd_us((int64_t)st->opaque_ns));
-	out_json_real(&j, "coverage_pct", covered(st));
-	out_json_open(&j, "kernel_links", '{');
-	for (int i = 0; i < TRACE_LINKS; i++)
-		out_json_u64(&j, link_names[i], links[i]);
-	out_json_close(&j, '}');
-	out_json_u64(&j, "tensor_count", s->n_tensors);
-	out_json_u64(&j, "inferred_tensors", st->inferred_tensors);
-	out_json_u64(&j, "routes", s->n_routes);
-	out_json_open(&j, "kinds", '[');
-	for (int i = 0; i < n; i++) {
-		const struct kind_sum *k = &sums[order[i]];
-
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "kind", op_kind_name((enum op_kind)order[i]));
-		out_json_u64(&j, "ops", k->ops);
-		out_json_u64(&j, "launches", k->launches);
-		out_json_real(&j, "us", cmd_us((int64_t)k->measured_ns));
-		out_json_real(&j, "share_pct", cmd_pct((double)k->measured_ns, (double)s->measured_ns));
-		out_json_u64(&j, "read_bytes", k->read_bytes);
-		out_json_u64(&j, "write_bytes", k->write_bytes);
-		out_json_u64(&j, "flops", k->flops);
-		if (k->counted_ops) {
-			out_json_u64(&j, "counted_ops", k->counted_ops);
-			out_json_real(&j, "counted_needed_bytes", k->needed);
-			out_json_real(&j, "counted_dram_bytes", k->counted);
-		}
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	if (all || table)
-		json_ops(&j, s, table);
-	out_json_close(&j, '}');
-}
-
-/* --- tables ------------------------------------------------------------------------------------------------ */
-
-static void write_kinds(const struct op_stream *s, const struct kind_sum *sums, enum out_format f, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 },         { "ops", OUT_INT, 0 },        { "launches", OUT_INT, 0 },
-		{ "measured_us", OUT_REAL, 3 },  { "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_BYTES, 0 },
-		{ "write_bytes", OUT_BYTES, 0 }, { "flops", OUT_INT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	int order[OP_KINDS], n = order_kinds(sums, order);
-
-	for (int i = 0; i < n; i++) {
-		const struct kind_sum *k = &sums[order[i]];
-
-		out_text(t, op_kind_name((enum op_kind)order[i]));
-		out_int(t, (int64_t)k->ops);
-		out_int(t, (int64_t)k->launches);
-		out_real(t, cmd_us((int64_t)k->measured_ns));
-		out_real(t, cmd_pct((double)k->measured_ns, (double)s->measured_ns));
-		out_int(t, (int64_t)k->read_bytes);
-		out_int(t, (int64_t)k->write_bytes);
-		out_int(t, (int64_t)k->flops);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void write_counted(const struct kind_sum *sums, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 },           { "ops", OUT_INT, 0 },
-		{ "measured_us", OUT_REAL, 3 },    { "needed_bytes", OUT_BYTES, 0 },
-		{ "counted_bytes", OUT_BYTES, 0 }, { "counted/needed", OUT_REAL, 3 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "bytes of DRAM that Nsight Compute counted, and what the same ops need"
-	                                    " (operands once each)");
-	int order[OP_KINDS], n = order_kinds(sums, order);
-
-	for (int i = 0; i < n; i++) {
-		const struct kind_sum *k = &sums[order[i]];
-
-		if (!k->counted_ops)
-			continue;
-		out_text(t, op_kind_name((enum op_kind)order[i]));
-		out_int(t, (int64_t)k->counted_ops);
-		out_real(t, cmd_us((int64_t)k->counted_ns));
-		out_int(t, (int64_t)k->needed);
-		out_int(t, (int64_t)k->counted);
-		if (k->needed > 0)
-			out_real(t, k->counted / k->needed);
-		else
-			out_null(t);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-static void write_ops(const struct op_stream *s, enum out_format f, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },           { "layer", OUT_INT, 0 },         { "kind", OUT_TEXT, 0 },
-		{ "name", OUT_TEXT, 0 },        { "rule", OUT_TEXT, 0 },         { "us", OUT_REAL, 3 },
-		{ "read_bytes", OUT_BYTES, 0 }, { "write_bytes", OUT_BYTES, 0 }, { "flops", OUT_INT, 0 },
-		{ "deps", OUT_TEXT, 0 },        { "link", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct str deps = STR_INIT;
-
-	for (size_t i = 0; i < s->n_ops; i++) {
-		const struct op *o = &s->ops[i];
-		struct work w = work_of(s, o);
-
-		add_deps(s, o, &deps);
-		out_int(t, o->id);
-		out_int(t, o->layer);
-		out_text(t, op_kind_name(o->kind));
-		out_text(t, o->name);
-		out_text(t, o->rule);
-		out_real(t, cmd_us((int64_t)o->measured_ns));
-		out_int(t, (int64_t)w.read_bytes);
-		out_int(t, (int64_t)w.write_bytes);
-		out_int(t, (int64_t)w.flops);
-		out_text(t, str_c(&deps));
-		out_text(t, link_of(s, o));
-	}
-	out_table_write(t, f, out);
-	out->failed |= deps.failed;
-	str_free(&deps);
-	out_table_free(t);
-}
-
-static void write_tables(const struct op_stream *s, const struct lower_stats *st, const struct kind_sum *sums, bool all,
-                         bool counted, struct str *out)
-{
-	uint64_t links[TRACE_LINKS];
-
-	count_links(s, links);
-	str_addf(out, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", s->source, st->launches,
-	         st->kernels, st->ops);
-	str_addf(out,
-	         "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets"
-	         " included: %.3f us\n",
-	         cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns), covered(st),
-	         cmd_us((int64_t)st->opaque_ns));
-	str_addf(out,
-	         "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
-	         " by nesting, %" PRIu64 " of no operator\n",
-	         links[TRACE_LINK_ID], links[TRACE_LINK_NESTING], links[TRACE_LINK_NONE]);
-	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
-	         s->n_routes);
-	write_kinds(s, sums, OUT_TABLE, out);
-	if (counted) {
-		str_addc(out, '\n');
-		write_counted(sums, out);
-	}
-	if (all) {
-		str_addc(out, '\n');
-		write_ops(s, OUT_TABLE, out);
-	}
-}
-
-static int ops(const char *path, const struct options *o, struct str *out, struct err *e)
-{
+struct view {
+	struct workload w;
+	const struct op_stream *s;
+	bool types; /* of some are not recorded */
+	bool table; /* of ops, whose launches are the ops in order */
 	struct kind_sum sums[OP_KINDS];
-	struct workload_spec asked = o->asked;
-	struct workload w = { .model = NULL };
-	const struct run_report said = { .laid = &w.laid };
-	const struct op_stream *s = &w.stream;
-	enum out_format f;
-	bool table;
-	int rc = -1;
+	int order[OP_KINDS], kinds;
+};
 
-	asked.trace = path;
-	if (cmd_format(o->format, &f, e) < 0)
-		return -1;
-	if (!asked.model && (asked.batch || asked.context))
-		return err_set(e, ERR_USAGE, "options '--batch' and '--context' are of the model that ran (-m MODEL)");
-	if (cmd_workload_read(&asked, NULL, &w, e) < 0)
-		goto out;
-	if (f == OUT_TABLE)
-		run_align_table(&said, out);
-	table = ops_listed_all(s);
-	sum_kinds(s, w.in.counters ? &w.counted : NULL, sums);
-	if (f == OUT_JSON)
-		write_json(s, &w.lowered, sums, o->all, table ? &w.in.trace : NULL, out);
-	else if (f == OUT_CSV && table && !o->all)
-		ops_listed_write(s, &w.in.trace, f, out);
-	else if (f == OUT_CSV && o->all)
-		write_ops(s, f, out);
-	else if (f == OUT_CSV)
-		write_kinds(s, sums, f, out);
-	else
-		write_tables(s, &w.lowered, sums, o->all, w.in.counters != NULL, out);
-	if (f == OUT_TABLE && table) {
-		str_addc(out, '\n');
-		ops_listed_write(s, &w.in.trace, f, out);
+static void kind(struct doc *d, const void *of, size_t i)
+{
+	const struct view *v = of;
+	const struct kind_sum *k = &v->sums[v->order[i]];
+	const bool json = d->format == OUT_JSON;
+
+	doc_text(d, "kind", op_kind_name((enum op_kind)v->order[i]));
+	doc_count(d, "ops", k->ops);
+	doc_count(d, "launches", k->launches);
+	doc_ns(d, json ? "us" : "measured_us", 3, k->measured_ns);
+	doc_real(d, "share_pct", 2, cmd_pct((double)k->measured_ns, (double)v->s->measured_ns));
+	doc_bytes(d, "read_bytes", k->read_bytes);
+	doc_bytes(d, "write_bytes", k->write_bytes);
+	doc_count(d, "flops", k->flops);
+	if (json && k->counted_ops) {
+		doc_count(d, "counted_ops", k->counted_ops);
+		doc_real(d, "counted_needed_bytes", 0, k->needed);
+		doc_real(d, "counted_dram_bytes", 0, k->counted);
 	}
-	rc = 0;
-out:
-	workload_free(&w);
+}
+
+static void counted(struct doc *d, const void *of, size_t i)
+{
+	const struct view *v = of;
+	const struct kind_sum *k = &v->sums[v->order[i]];
+
+	if (!d->heads && !k->counted_ops)
+		return;
+	doc_text(d, "kind", op_kind_name((enum op_kind)v->order[i]));
+	doc_count(d, "ops", k->counted_ops);
+	doc_ns(d, "measured_us", 3, k->counted_ns);
+	doc_bytes(d, "needed_bytes", (uint64_t)k->needed);
+	doc_bytes(d, "counted_bytes", (uint64_t)k->counted);
+	doc_real_if(d, "counted/needed", 3, k->needed > 0, k->counted / k->needed);
+}
+
+static void deps(struct doc *d, const struct op_stream *s, const struct op *o)
+{
+	struct str text = STR_INIT;
+
+	if (d->format == OUT_JSON) {
+		doc_open(d, "deps", '[');
+		for (uint32_t i = 0; i < o->n_deps; i++)
+			doc_int(d, NULL, s->deps[o->first_dep + i]);
+		doc_close(d, ']');
+		return;
+	}
+	for (uint32_t i = 0; !d->heads && i < o->n_deps; i++)
+		str_addf(&text, "%s%" PRIu32, i ? " " : "", s->deps[o->first_dep + i]);
+	doc_text(d, "deps", str_c(&text));
+	d->to->failed |= text.failed;
+	str_free(&text);
+}
+
+static void op(struct doc *d, const void *of, size_t i)
+{
+	const struct view *v = of;
+	const struct op *o = &v->s->ops[i];
+	const bool json = d->format == OUT_JSON;
+	struct work w = { 0 };
+
+	if (!d->heads)
+		w = work_of(v->s, o);
+	doc_int(d, "id", o->id);
+	doc_int(d, "layer", o->layer);
+	if (json)
+		doc_text(d, "phase", op_phase_name(o->phase));
+	doc_text(d, "kind", op_kind_name(o->kind));
+	if (json)
+		doc_text(d, "family", o->family);
+	doc_text(d, "name", o->name);
+	doc_text(d, "rule", o->rule);
+	if (json) {
+		doc_text(d, "link", link_of(v->s, o));
+		if (o->types)
+			doc_text(d, "types", o->types);
+		doc_int(d, "launches", o->n_launches);
+	}
+	doc_ns(d, "us", 3, o->measured_ns);
+	doc_bytes(d, "read_bytes", w.read_bytes);
+	doc_bytes(d, "write_bytes", w.write_bytes);
+	doc_count(d, "flops", w.flops);
+	if (json && v->table)
+		ops_listed_members(d, v->s, o, &v->w.in.trace.launches[i]);
+	deps(d, v->s, o);
+	if (!json)
+		doc_text(d, "link", link_of(v->s, o));
+	if (!json && v->types)
+		doc_text(d, "types", o->types ? o->types : "recorded");
+}
+
+static bool any_types(const struct op_stream *s)
+{
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (s->ops[i].types)
+			return true;
+	return false;
+}
+
+static void types(struct doc *d, const struct lower_stats *st)
+{
+	struct str text = STR_INIT;
+
+	types_out_text(st, &text);
+	if (d->format == OUT_JSON)
+		types_out_json(st, &d->json);
+	else if (text.len)
+		doc_say(d, "types %s\n", str_c(&text));
+	d->to->failed |= text.failed;
+	str_free(&text);
+}
+
+static void head(struct doc *d, const struct view *v)
+{
+	const struct lower_stats *st = &v->w.lowered;
+	uint64_t links[TRACE_LINKS];
+
+	count_links(v->s, links);
+	doc_text(d, "source", v->s->source);
+	doc_count(d, "op_count", st->ops);
+	doc_count(d, "launch_count", st->launches);
+	doc_count(d, "kernel_count", st->kernels);
+	doc_ns(d, "kernel_us", 3, st->kernel_ns);
+	doc_ns(d, "modelled_kernel_us", 3, st->lowered_kernel_ns);
+	doc_ns(d, "opaque_us", 3, st->opaque_ns);
+	doc_real(d, "coverage_pct", 2, covered(st));
+	doc_open(d, "kernel_links", '{');
+	for (int i = 0; i < TRACE_LINKS; i++)
+		doc_count(d, link_names[i], links[i]);
+	doc_close(d, '}');
+	doc_count(d, "tensor_count", v->s->n_tensors);
+	doc_count(d, "inferred_tensors", st->inferred_tensors);
+	doc_count(d, "routes", v->s->n_routes);
+	doc_say(d, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", v->s->source, st->launches,
+	        st->kernels, st->ops);
+	doc_say(d,
+	        "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets"
+	        " included: %.3f us\n",
+	        cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns), covered(st),
+	        cmd_us((int64_t)st->opaque_ns));
+	doc_say(d,
+	        "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
+	        " by nesting, %" PRIu64 " of no operator",
+	        links[TRACE_LINK_ID], links[TRACE_LINK_NESTING], links[TRACE_LINK_NONE]);
+	if (links[TRACE_LINK_NODE])
+		doc_say(d, "; %" PRIu64 " by the node of their graph", links[TRACE_LINK_NODE]);
+	doc_say(d, "\n");
+	types(d, st);
+	if (st->inferred_groups)
+		doc_count(d, "inferred_groups", st->inferred_groups);
+	doc_say(d, "%zu tensors, %" PRIu64 " of them inferred; %zu routers", v->s->n_tensors, st->inferred_tensors,
+	        v->s->n_routes);
+	if (st->inferred_groups)
+		doc_say(d, "; %" PRIu64 " grouped products, whose rows an expert are inferred: even picks",
+		        st->inferred_groups);
+	doc_say(d, "\n\n");
+}
+
+static void laid(struct doc *d, const struct view *v)
+{
+	struct str text = STR_INIT;
+
+	run_align_table(&(struct run_report){ .laid = &v->w.laid }, &text);
+	doc_say(d, "%s", str_c(&text));
+	d->to->failed |= text.failed;
+	str_free(&text);
+}
+
+/* CSV: the kinds, with --all the ops, of a table of ops its rows. */
+static void print(struct doc *d, const struct view *v, bool all)
+{
+	const bool csv = d->format == OUT_CSV, json = d->format == OUT_JSON;
+
+	doc_open(d, NULL, '{');
+	laid(d, v);
+	head(d, v);
+	if (!csv || (!all && !v->table))
+		doc_table(d, "kinds", NULL, (size_t)v->kinds, kind, v);
+	if (d->format == OUT_TABLE && v->w.in.counters) {
+		doc_say(d, "\n");
+		doc_table(d, NULL,
+		          "bytes of DRAM that Nsight Compute counted, and what the same ops need (operands once each)",
+		          (size_t)v->kinds, counted, v);
+	}
+	if (all || (json && v->table)) {
+		doc_say(d, "\n");
+		doc_table(d, "ops", NULL, v->s->n_ops, op, v);
+	}
+	if (!json && v->table) {
+		doc_say(d, "\n");
+		ops_listed_table(d, v->s, &v->w.in.trace);
+	}
+	doc_close(d, '}');
+}
+
+static int ops(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	struct options *o = options;
+	struct workload_spec *asked = &o->asked;
+	struct view v = { .s = &v.w.stream };
+	int rc;
+
+	asked->trace = args->v[0];
+	if (!asked->model && (asked->batch || asked->context))
+		return err_set(e, ERR_USAGE, "options '--batch' and '--context' are of the model that ran (-m MODEL)");
+	if (workload_values(asked, WORKLOAD_RUN, e) < 0)
+		return -1;
+	if ((rc = cmd_workload_read(asked, NULL, &v.w, e)) == 0) {
+		v.table = ops_listed_all(v.s);
+		v.types = any_types(v.s);
+		sum_kinds(v.s, v.w.in.counters ? &v.w.counted : NULL, v.sums);
+		v.kinds = order_kinds(v.sums, v.order);
+		print(d, &v, o->all);
+	}
+	workload_free(&v.w);
 	return rc;
 }
 
@@ -362,6 +334,8 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "context", OPT_COUNT, &o.asked.context, "TOKENS",
 		  "with -m: the tokens in the cache; by default as the kernels' grids say, or attention's time" },
 		{ 0, "rules", OPT_READ, &o.asked.rules, "FILE", CMD_RULES_HELP },
+		{ 0, "dtype", OPT_TEXT, &o.asked.dtype, workload_rows[WORKLOAD_KEY_DTYPE].arg,
+		  workload_rows[WORKLOAD_KEY_DTYPE].help },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
@@ -373,7 +347,9 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
 		" those of the framework's operators. A kernel's operator is the one of the profiler's id where that operator"
 		" is around the kernel's launch, on its thread and in time; else the innermost one around the launch (nesting);"
-		" else none. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
+		" else none. Of a graph it is the one around the call that made the kernel's node, where the profiler noted that (node). "
+		"Where the recording has sizes and no types (emit_nvtx), types and numbers of the ops are inferred; how, and of"
+		" how many, is said. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
 		" from its sizes and formats alone.",
 		"npusim trace ops workloads/ops/gb200-decode.csv\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"
@@ -383,11 +359,6 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = ops(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, ops, &o, argc, argv, out, e);
 }

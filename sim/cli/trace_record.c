@@ -285,13 +285,15 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		"npusim trace record -o T.db -- COMMAND [ARGUMENT]...",
 		"Runs a CUDA program and records what it does: kernels, copies and sets, also those in CUDA graphs, one by one;"
 		" the runtime calls that launched them; NVTX ranges, which '--range' of the other commands takes. PyTorch's"
-		" operations and their shapes, but not their types, are there when the program runs its model under"
-		" torch.autograd.profiler.emit_nvtx(record_shapes=True). Each process that uses the GPU becomes one file of the"
+		" operations, with their shapes and types, are there when the program runs under traces/capture/torch_ops.py, as"
+		" in the second example, or its model under 'with torch_ops.ops():'; those that a CUDA graph captured there, too."
+		" Under torch.autograd.profiler.emit_nvtx(record_shapes=True) they have shapes alone, and what else a replay needs is"
+		" inferred. Each process that uses the GPU becomes one file of the"
 		" database. A program that is killed loses its last second at the most. It needs no profiler, and no other may"
 		" be at work in the program. The command line of each process is stored as it is, unless '--redact' is given."
 		" The exit code is 1 when the command itself failed.",
 		"npusim trace record -o /tmp/t.db -- ./my_program --steps 3\n"
-		"npusim trace record -o /tmp/t.db -- python3 decode.py\n",
+		"npusim trace record -o /tmp/t.db -- python3 traces/capture/torch_ops.py decode.py\n",
 		opts,
 		0,
 		-1

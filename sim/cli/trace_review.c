@@ -30,121 +30,94 @@ static const char *class_name(enum roof_class c)
 
 /* --- tables ------------------------------------------------------------------------------------------------ */
 
-static void write_top(const struct review *s, struct str *out)
+static void top(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },       { "friendly", OUT_TEXT, 0 }, { "library", OUT_TEXT, 0 },
-		{ "family", OUT_TEXT, 0 },    { "count", OUT_INT, 0 },     { "mean_us", OUT_REAL, 3 },
-		{ "share_pct", OUT_REAL, 2 }, { "printed", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "kernels by time, and the shares that the report prints");
+	const struct review *s = of;
+	const struct classify_kernel *k = &s->families.kernels[i];
+	const bool json = d->format == OUT_JSON;
 
-	for (size_t i = 0; i < s->n_top; i++) {
-		const struct classify_kernel *k = &s->families.kernels[i];
-
-		out_int(t, (int64_t)i + 1);
-		out_text(t, k->friendly);
-		out_text(t, k->library);
-		out_text(t, k->family);
-		out_int(t, (int64_t)k->count);
-		out_real(t, cmd_us((int64_t)k->total_ns) / (double)k->count);
-		out_real(t, cmd_pct((double)k->total_ns, (double)s->families.kernel_ns));
-		out_real(t, s->top[i]);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
+	doc_count(d, "rank", i + 1);
+	if (json)
+		doc_text(d, "name", k->name);
+	doc_text(d, "friendly", k->friendly);
+	if (!json)
+		doc_text(d, "library", k->library);
+	doc_text(d, "family", k->family);
+	doc_count(d, "count", k->count);
+	if (!json)
+		doc_real(d, "mean_us", 3, cmd_us((int64_t)k->total_ns) / (double)k->count);
+	doc_real(d, "share_pct", 2,
+	         json ? review_share(s, i) : cmd_pct((double)k->total_ns, (double)s->families.kernel_ns));
+	doc_real(d, "printed", 1, s->top[i]);
 }
 
-static void write_means(const struct review *s, struct str *out)
+static void mean(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "metric", OUT_TEXT, 0 },  { "compute", OUT_REAL, 2 }, { "printed", OUT_REAL, 2 },
-		{ "memory", OUT_REAL, 2 },  { "printed", OUT_REAL, 2 }, { "balanced", OUT_REAL, 2 },
-		{ "printed", OUT_REAL, 2 }, { "all", OUT_REAL, 2 },     { "printed", OUT_REAL, 2 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "means over the kernels of a class, as the report classes them");
+	static const enum roof_class order[2][3] = { { ROOF_COMPUTE, ROOF_MEMORY, ROOF_BALANCED }, { 0, 1, 2 } };
+	const struct review_mean *m = (const struct review_mean *)of + i;
+	const bool json = d->format == OUT_JSON;
 
-	for (size_t i = 0; i < s->n_means; i++) {
-		static const enum roof_class order[] = { ROOF_COMPUTE, ROOF_MEMORY, ROOF_BALANCED };
-		const struct review_mean *m = &s->means[i];
+	doc_text(d, "metric", counter_name(m->metric));
+	for (int k = 0; k < 3; k++) {
+		const enum roof_class c = order[json][k];
 
-		out_text(t, counter_name(m->metric));
-		for (int c = 0; c < 3; c++) {
-			out_real_or_null(t, m->got[order[c]]);
-			out_real(t, m->printed[order[c]]);
-		}
-		out_real_or_null(t, m->all_got);
-		out_real(t, m->all_printed);
+		doc_real(d, class_name(c), 2, m->got[c]);
+		if (!json)
+			doc_real(d, "printed", 2, m->printed[c]);
 	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
+	doc_real(d, "all", 2, m->all_got);
+	if (!json)
+		doc_real(d, "printed", 2, m->all_printed);
 }
 
-static void write_longest(const struct review *s, struct str *out)
+static void longest(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "kernel", OUT_INT, 0 },      { "duration_us", OUT_REAL, 2 },   { "printed", OUT_REAL, 2 },
-		{ "class", OUT_TEXT, 0 },      { "printed", OUT_TEXT, 0 },       { "by its rule", OUT_TEXT, 0 },
-		{ "memory_pct", OUT_REAL, 2 }, { "sm_pct", OUT_REAL, 2 },        { "intensity", OUT_REAL, 1 },
-		{ "profile row", OUT_INT, 0 }, { "longest there", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(
-		cols, sizeof cols / sizeof *cols,
-		"profiled kernels by time; class: in its means, in its list of the longest, and by the rule it states");
-	struct str name = STR_INIT;
+	const struct review *s = of;
+	const struct review_kernel *k = d->heads ? NULL : &s->kernels[s->longest[i]];
+	const bool there = i < s->n_longest;
 
-	for (size_t i = 0; i < s->n_kernels; i++) {
-		const struct review_kernel *k = &s->kernels[s->longest[i]];
-
-		str_clear(&name);
-		str_addf(&name, "%.*s%s", NAME_SHOWN, k->name, strlen(k->name) > NAME_SHOWN ? "..." : "");
-		out_int(t, (int64_t)k->number);
-		out_real(t, k->v[COUNTER_DURATION_US]);
-		out_real_or_null(t, i < s->n_longest ? s->longest_printed[i].us : NAN);
-		out_text(t, class_name(k->said));
-		out_text(t, i < s->n_longest ? class_name(s->longest_printed[i].class) : "-");
-		out_text(t, class_name(k->rule));
-		out_real(t, k->v[COUNTER_MEM_PCT]);
-		out_real(t, k->v[COUNTER_SM_PCT]);
-		out_real_or_null(t, k->intensity);
-		if (k->row)
-			out_int(t, (int64_t)k->row);
-		else
-			out_null(t);
-		out_real_or_null(t, k->row ? cmd_us(s->trace.stats[k->row - 1].max_ns) : NAN);
-		out_text(t, str_c(&name));
+	doc_count(d, "kernel", k->number);
+	doc_real(d, "duration_us", 2, k->v[COUNTER_DURATION_US]);
+	if (d->format == OUT_JSON) {
+		doc_text(d, "class", class_name(k->said));
+		doc_text(d, "class_by_rule", class_name(k->rule));
+		doc_real(d, "intensity", 1, k->intensity);
+		doc_count(d, "profile_row", k->row);
+		doc_text(d, "name", k->name);
+		return;
 	}
-	out_table_write(t, OUT_TABLE, out);
-	out->failed |= name.failed;
-	str_free(&name);
-	out_table_free(t);
+	doc_real_if(d, "printed", 2, there, s->longest_printed[i].us);
+	doc_text(d, "class", class_name(k->said));
+	doc_text(d, "printed", there ? class_name(s->longest_printed[i].class) : "-");
+	doc_text(d, "by its rule", class_name(k->rule));
+	doc_real(d, "memory_pct", 2, k->v[COUNTER_MEM_PCT]);
+	doc_real(d, "sm_pct", 2, k->v[COUNTER_SM_PCT]);
+	doc_real(d, "intensity", 1, k->intensity);
+	doc_count_if(d, "profile row", k->row, k->row);
+	doc_real_if(d, "longest there", 2, k->row, cmd_us(s->trace.stats[k->row - 1].max_ns));
+	doc_name(d, "name", NAME_SHOWN + 3, k->name);
+}
+
+static void claim(struct doc *d, const void *of, size_t i)
+{
+	const struct review_claim *c = (const struct review_claim *)of + i;
+	const bool json = d->format == OUT_JSON;
+
+	if (!json) {
+		doc_count(d, "claim", i + 1);
+		doc_text(d, "verdict", verdict_name(c->verdict));
+	}
+	doc_text(d, "at", c->at);
+	doc_text(d, "says", c->says);
+	if (json)
+		doc_text(d, "verdict", verdict_name(c->verdict));
+	doc_text(d, "printed", json && !*c->printed ? NULL : c->printed);
+	doc_real(d, "is", 6, c->got);
+	doc_text(d, "by", json && !*c->is ? NULL : c->is);
+	doc_text(d, "why", c->why);
 }
 
 /* --- claims ------------------------------------------------------------------------------------------------ */
-
-/* Lines of WIDTH; the first begins at column `at`, the others at `indent`. */
-static void wrap(const char *text, int at, int indent, struct str *out)
-{
-	bool begun = false;
-
-	while (*text) {
-		const int n = (int)strcspn(text, " ");
-
-		if (begun && at + 1 + n > WIDTH) {
-			str_addf(out, "\n%*s", indent, "");
-			at = indent;
-			begun = false;
-		}
-		str_addf(out, "%s%.*s", begun ? " " : "", n, text);
-		at += n + begun;
-		begun = true;
-		text += n;
-		text += strspn(text, " ");
-	}
-	str_addc(out, '\n');
-}
 
 static void write_claim(const struct review_claim *c, size_t number, struct str *out)
 {
@@ -152,14 +125,14 @@ static void write_claim(const struct review_claim *c, size_t number, struct str 
 
 	str_addf(&line, "%s: %s", c->at, c->says);
 	str_addf(out, "%2zu  %-12s  ", number, verdict_name(c->verdict));
-	wrap(str_c(&line), 18, 18, out);
+	out_wrap(str_c(&line), 18, 18, WIDTH, out);
 	str_clear(&line);
 	if (c->verdict == REVIEW_DIFFERS)
 		str_addf(&line, "printed %s, the tables give %.6g (%s). ", c->printed, c->got, c->is);
 	str_add(&line, c->why);
 	if (c->verdict != REVIEW_HOLDS) {
 		str_add(out, "                    ");
-		wrap(str_c(&line), 20, 20, out);
+		out_wrap(str_c(&line), 20, 20, WIDTH, out);
 	}
 	out->failed |= line.failed;
 	str_free(&line);
@@ -181,160 +154,76 @@ static void write_claims(const struct review *s, bool all, struct str *out)
 			write_claim(&s->claims[i], i + 1, out);
 }
 
-static void write_text(const struct review *s, bool all, struct str *out)
+static void head(struct doc *d, const struct review *s)
 {
-	size_t moved = 0, printed = 0;
+	size_t printed = 0;
 	double covered = 0;
 
-	for (size_t i = 0; i < s->n_kernels; i++)
-		moved += s->kernels[i].rule != s->kernels[i].said;
 	for (size_t i = 0; i < s->n_top; i++) {
 		covered += review_share(s, i);
 		printed += fabs(review_share(s, i) - s->top[i]) <= 0.05;
 	}
-	str_addf(out,
-	         "%s\n\n%" PRIu64 " kernels of %zu names in %.3f us, %" PRIu64
-	         " steps of %.3f us; the %zu names below are %.2f"
-	         " %% of the time, and %zu of their shares are as printed\n\n",
-	         s->title, s->families.kernel_count, s->families.n_kernels, cmd_us((int64_t)s->families.kernel_ns),
-	         s->steps, cmd_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
-	write_top(s, out);
-	str_addc(out, '\n');
-	write_means(s, out);
-	str_addc(out, '\n');
-	write_longest(s, out);
-	str_addf(out,
-	         "(ridge of %s for bf16: %.1f FLOP/byte; the rule puts %zu of %zu elsewhere than the report does)\n\n",
-	         s->roof.name, roof_ridge(&s->roof, ROOF_BF16), moved, s->n_kernels);
-	write_claims(s, all, out);
+	doc_text(d, "title", s->title);
+	doc_ns(d, "total_us", 3, s->families.kernel_ns);
+	doc_count(d, "kernel_count", s->families.kernel_count);
+	doc_count(d, "step_count", s->steps);
+	doc_say(d,
+	        "%s\n\n%" PRIu64 " kernels of %zu names in %.3f us, %" PRIu64
+	        " steps of %.3f us; the %zu names below are %.2f"
+	        " %% of the time, and %zu of their shares are as printed\n\n",
+	        s->title, s->families.kernel_count, s->families.n_kernels, cmd_us((int64_t)s->families.kernel_ns),
+	        s->steps, cmd_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
 }
 
-static void write_csv(const struct review *s, struct str *out)
+static void print(struct doc *d, const struct review *s, bool all)
 {
-	static const struct out_col cols[] = {
-		{ "claim", OUT_INT, 0 },    { "verdict", OUT_TEXT, 0 }, { "at", OUT_TEXT, 0 }, { "says", OUT_TEXT, 0 },
-		{ "printed", OUT_TEXT, 0 }, { "is", OUT_REAL, 6 },      { "by", OUT_TEXT, 0 }, { "why", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const bool people = d->format == OUT_TABLE;
+	size_t moved = 0;
 
-	for (size_t i = 0; i < s->n_claims; i++) {
-		const struct review_claim *c = &s->claims[i];
-
-		out_int(t, (int64_t)i + 1);
-		out_text(t, verdict_name(c->verdict));
-		out_text(t, c->at);
-		out_text(t, c->says);
-		out_text(t, c->printed);
-		out_real_or_null(t, c->got);
-		out_text(t, c->is);
-		out_text(t, c->why);
+	for (size_t i = 0; i < s->n_kernels; i++)
+		moved += s->kernels[i].rule != s->kernels[i].said;
+	if (d->format == OUT_CSV) { /* the claims alone */
+		doc_table(d, "claims", NULL, s->n_claims, claim, s->claims);
+		return;
 	}
-	out_table_write(t, OUT_CSV, out);
-	out_table_free(t);
-}
-
-/* --- json -------------------------------------------------------------------------------------------------- */
-
-static void json_kernels(const struct review *s, struct out_json *j)
-{
-	out_json_open(j, "top", '[');
-	for (size_t i = 0; i < s->n_top; i++) {
-		const struct classify_kernel *k = &s->families.kernels[i];
-
-		out_json_open(j, NULL, '{');
-		out_json_int(j, "rank", (int64_t)i + 1);
-		out_json_text(j, "name", k->name);
-		out_json_text(j, "friendly", k->friendly);
-		out_json_text(j, "family", k->family);
-		out_json_u64(j, "count", k->count);
-		out_json_real(j, "share_pct", review_share(s, i));
-		out_json_real(j, "printed", s->top[i]);
-		out_json_close(j, '}');
+	doc_open(d, NULL, '{');
+	head(d, s);
+	doc_table(d, "top", "kernels by time, and the shares that the report prints", s->n_top, top, s);
+	doc_say(d, "\n");
+	if (people)
+		doc_table(d, NULL, "means over the kernels of a class, as the report classes them", s->n_means, mean,
+		          s->means);
+	doc_say(d, "\n");
+	doc_table(
+		d, "kernels",
+		"profiled kernels by time; class: in its means, in its list of the longest, and by the rule it states",
+		s->n_kernels, longest, s);
+	doc_say(d,
+	        "(ridge of %s for bf16: %.1f FLOP/byte; the rule puts %zu of %zu elsewhere than the report does)\n\n",
+	        s->roof.name, roof_ridge(&s->roof, ROOF_BF16), moved, s->n_kernels);
+	if (people) {
+		write_claims(s, all, d->to);
+		return;
 	}
-	out_json_close(j, ']');
-	out_json_open(j, "kernels", '[');
-	for (size_t i = 0; i < s->n_kernels; i++) {
-		const struct review_kernel *k = &s->kernels[s->longest[i]];
-
-		out_json_open(j, NULL, '{');
-		out_json_u64(j, "kernel", k->number);
-		out_json_real(j, "duration_us", k->v[COUNTER_DURATION_US]);
-		out_json_text(j, "class", class_name(k->said));
-		out_json_text(j, "class_by_rule", class_name(k->rule));
-		out_json_real(j, "intensity", k->intensity);
-		out_json_u64(j, "profile_row", k->row);
-		out_json_text(j, "name", k->name);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-}
-
-static void json_means(const struct review *s, struct out_json *j)
-{
-	out_json_open(j, "means", '[');
-	for (size_t i = 0; i < s->n_means; i++) {
-		const struct review_mean *m = &s->means[i];
-
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "metric", counter_name(m->metric));
-		for (int c = 0; c < 3; c++)
-			out_json_real(j, class_name((enum roof_class)c), m->got[c]);
-		out_json_real(j, "all", m->all_got);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-}
-
-static void write_json(const struct review *s, struct str *out)
-{
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "title", s->title);
-	out_json_real(&j, "total_us", cmd_us((int64_t)s->families.kernel_ns));
-	out_json_u64(&j, "kernel_count", s->families.kernel_count);
-	out_json_u64(&j, "step_count", s->steps);
-	json_kernels(s, &j);
-	json_means(s, &j);
-	out_json_open(&j, "claims", '[');
-	for (size_t i = 0; i < s->n_claims; i++) {
-		const struct review_claim *c = &s->claims[i];
-
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "at", c->at);
-		out_json_text(&j, "says", c->says);
-		out_json_text(&j, "verdict", verdict_name(c->verdict));
-		out_json_text(&j, "printed", *c->printed ? c->printed : NULL);
-		out_json_real(&j, "is", c->got);
-		out_json_text(&j, "by", *c->is ? c->is : NULL);
-		out_json_text(&j, "why", c->why);
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
+	doc_table(d, "means", NULL, s->n_means, mean, s->means);
+	doc_table(d, "claims", NULL, s->n_claims, claim, s->claims);
+	doc_close(d, '}');
 }
 
 /* --- the command ------------------------------------------------------------------------------------------- */
 
-static int review(const char *path, const struct options *o, struct str *out, struct err *e)
+static int review(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	struct arena *a = arena_new(MEASURED_MEMORY);
-	struct rules *rules = NULL;
-	enum out_format f;
+	struct rules *rules = a ? rules_load(o->rules, e) : NULL;
 	struct review s;
 	int rc = -1;
 
 	if (!a)
 		err_nomem(e, "for the review");
-	else if (cmd_format(o->format, &f, e) == 0 && (rules = rules_load(o->rules, e)))
-		rc = review_load(path, rules, a, &s, e);
-	if (rc == 0 && f == OUT_JSON)
-		write_json(&s, out);
-	else if (rc == 0 && f == OUT_CSV)
-		write_csv(&s, out);
-	else if (rc == 0)
-		write_text(&s, o->all, out);
+	else if (rules && (rc = review_load(args->v[0], rules, a, &s, e)) == 0)
+		print(d, &s, o->all);
 	rules_free(rules);
 	arena_free(a);
 	return rc;
@@ -361,11 +250,6 @@ int cmd_trace_review(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = review(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, review, &o, argc, argv, out, e);
 }

@@ -39,70 +39,36 @@ static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct 
 
 /* --- printing ---------------------------------------------------------------------------------------------- */
 
-static void write_table(const struct bound *b, size_t n, enum out_format f, struct str *out)
+static void point(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },         { "friendly", OUT_TEXT, 0 },      { "class", OUT_TEXT, 0 },
-		{ "count", OUT_INT, 0 },        { "total_us", OUT_REAL, 3 },      { "pipe", OUT_TEXT, 0 },
-		{ "ai", OUT_REAL, 3 },          { "gflops", OUT_REAL, 1 },        { "roof_gflops", OUT_REAL, 1 },
-		{ "of_roof_pct", OUT_REAL, 2 }, { "ai_over_ridge", OUT_REAL, 5 }, { "of_peak_pct", OUT_REAL, 3 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct bound *b = of;
+	const struct bound_kernel *k = &b->kernels[i];
+	const bool json = d->format == OUT_JSON;
+	struct spot s;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct bound_kernel *k = &b->kernels[i];
-		struct spot s;
-
+	if (!d->heads)
 		spot_of(b, k, &s);
-		out_int(t, (int64_t)i + 1);
-		out_text(t, k->friendly);
-		out_text(t, roof_class_name(k->class));
-		out_int(t, (int64_t)k->count);
-		out_real(t, cmd_us((int64_t)k->ns));
-		out_text(t, roof_pipe_name(k->pipe));
-		out_real_or_null(t, s.ai);
-		out_real_or_null(t, s.flops / 1e9);
-		out_real_or_null(t, s.roof / 1e9);
-		out_real_or_null(t, 100 * s.flops / s.roof);
-		out_real_or_null(t, s.ai / roof_ridge(&b->roof, k->pipe));
-		out_real_or_null(t, 100 * s.flops / b->roof.flops[k->pipe]);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void write_json(const struct trace *t, const struct bound *b, size_t n, struct str *out)
-{
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "range", t->range);
-	out_json_u64(&j, "kernel_count", b->count);
-	bound_json_rule(b, &j);
-	out_json_open(&j, "points", '[');
-	for (size_t i = 0; i < n; i++) {
-		const struct bound_kernel *k = &b->kernels[i];
-		struct spot s;
-
-		spot_of(b, k, &s);
-		out_json_open(&j, NULL, '{');
-		out_json_int(&j, "rank", (int64_t)i + 1);
-		out_json_text(&j, "name", k->name);
-		out_json_text(&j, "friendly", k->friendly);
-		out_json_text(&j, "class", roof_class_name(k->class));
-		out_json_text(&j, "pipe", roof_pipe_name(k->pipe));
-		out_json_u64(&j, "count", k->count);
-		out_json_real(&j, "total_us", cmd_us((int64_t)k->ns));
-		out_json_real(&j, "ai", s.ai);
-		out_json_real(&j, "gflops", s.flops / 1e9);
-		out_json_real(&j, "roof_gflops", s.roof / 1e9);
-		out_json_real(&j, "ai_over_ridge", s.ai / roof_ridge(&b->roof, k->pipe));
-		out_json_real(&j, "of_peak", s.flops / b->roof.flops[k->pipe]);
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
+	doc_count(d, "rank", i + 1);
+	if (json)
+		doc_text(d, "name", k->name);
+	doc_text(d, "friendly", k->friendly);
+	doc_text(d, "class", roof_class_name(k->class));
+	if (json)
+		doc_text(d, "pipe", roof_pipe_name(k->pipe));
+	doc_count(d, "count", k->count);
+	doc_ns(d, "total_us", 3, k->ns);
+	if (!json)
+		doc_text(d, "pipe", roof_pipe_name(k->pipe));
+	doc_real(d, "ai", 3, s.ai);
+	doc_real(d, "gflops", 1, s.flops / 1e9);
+	doc_real(d, "roof_gflops", 1, s.roof / 1e9);
+	if (!json)
+		doc_real(d, "of_roof_pct", 2, 100 * s.flops / s.roof);
+	doc_real(d, "ai_over_ridge", 5, s.ai / roof_ridge(&b->roof, k->pipe));
+	if (json)
+		doc_real(d, "of_peak", 0, s.flops / b->roof.flops[k->pipe]);
+	else
+		doc_real(d, "of_peak_pct", 3, 100 * s.flops / b->roof.flops[k->pipe]);
 }
 
 static uint64_t placed_ns(const struct bound *b)
@@ -208,33 +174,31 @@ static struct plot *chart(const struct trace *t, const struct bound *b, bool nor
 
 /* --- the commands ------------------------------------------------------------------------------------------ */
 
-static int roofline(const char *path, const struct options *o, struct str *out, struct err *e)
+static void print(struct doc *d, const struct trace *t, const struct bound *b, size_t n)
 {
-	struct bound_input in = { .rules = NULL };
-	enum out_format f;
-	int rc = -1;
-	size_t n;
+	doc_open(d, NULL, '{');
+	doc_text(d, "range", t->range);
+	doc_count(d, "kernel_count", b->count);
+	bound_rule(d, b);
+	if (b->ns == 0)
+		doc_say(d, "nobody timed these: where each could be at most, by the roof over it\n\n");
+	else
+		doc_say(d,
+		        "kernels with operations and bytes that are known, and so a place: %.2f %% of the kernel"
+		        " time\n\n",
+		        cmd_pct((double)placed_ns(b), (double)b->ns));
+	doc_table(d, "points", NULL, n, point, b);
+	doc_close(d, '}');
+}
 
-	if (cmd_format(o->format, &f, e) == 0 && (rc = bound_input_read(&in, path, &o->b, e)) == 0) {
-		n = cmd_first(o->n, in.b.n_kernels);
-		if (f == OUT_JSON)
-			write_json(&in.t.trace, &in.b, n, out);
-		else if (f == OUT_TABLE) {
-			bound_print_rule(&in.b, out);
-			if (in.b.ns == 0)
-				str_add(out,
-				        "nobody timed these: where each could be at most, by the roof over it\n\n");
-			else
-				str_addf(
-					out,
-					"kernels with operations and bytes that are known, and so a place: %.2f %% of the "
-					"kernel"
-					" time\n\n",
-					cmd_pct((double)placed_ns(&in.b), (double)in.b.ns));
-		}
-		if (f != OUT_JSON)
-			write_table(&in.b, n, f, out);
-	}
+static int roofline(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
+	struct bound_input in = { .rules = NULL };
+	const int rc = bound_input_read(&in, args->v[0], &o->b, e);
+
+	if (rc == 0)
+		print(d, &in.t.trace, &in.b, cmd_first(o->n, in.b.n_kernels));
 	bound_input_free(&in);
 	return rc;
 }
@@ -275,13 +239,8 @@ int cmd_trace_roofline(int argc, char **argv, struct str *out, struct err *e)
 		                     opts,
 		                     1,
 		                     1 };
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = roofline(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, roofline, &o, argc, argv, out, e);
 }
 
 int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)

@@ -14,6 +14,12 @@ struct options {
 	uint64_t n;
 };
 
+struct top {
+	struct measured t;
+	struct classify c;
+	uint64_t *sums_ns; /* of a kernel and of those above it */
+};
+
 static double share(const struct classify *c, uint64_t ns)
 {
 	return cmd_pct((double)ns, (double)c->kernel_ns);
@@ -36,218 +42,144 @@ static int64_t steps_of(const struct trace *t)
 	return n ? n : 1; /* an annotation of the device alone is in no list */
 }
 
-/* --- json -------------------------------------------------------------------------------------------------- */
-
-static void json_kernel(struct out_json *j, const struct classify *c, const struct counters *x, size_t i, uint64_t *sum)
-{
-	const struct classify_kernel *k = &c->kernels[i];
-	struct counted m;
-
-	out_json_open(j, NULL, '{');
-	out_json_int(j, "rank", (int64_t)i + 1);
-	out_json_text(j, "name", k->name);
-	out_json_text(j, "friendly", k->friendly);
-	out_json_text(j, "library", k->library);
-	out_json_text(j, "family", k->family);
-	out_json_u64(j, "count", k->count);
-	out_json_real(j, "total_us", cmd_us((int64_t)k->total_ns));
-	out_json_real(j, "mean_us", mean_us(k->total_ns, k->count));
-	out_json_real(j, "longest_us", cmd_us((int64_t)k->longest_ns));
-	out_json_real(j, "share_pct", share(c, k->total_ns));
-	out_json_real(j, "cumulative_pct", share(c, *sum += k->total_ns));
-	if (x && counters_mean(x, k->name, &m)) {
-		out_json_open(j, "counted", '{');
-		for (int n = 0; n < COUNTERS_SHOWN; n++)
-			out_json_real(j, counter_name((enum counter)n), m.v[n]);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, '}');
-}
-
-static void json_copies(struct out_json *j, const struct classify *c)
-{
-	out_json_open(j, "copies", '{');
-	out_json_u64(j, "count", c->copy_count);
-	out_json_real(j, "total_us", cmd_us((int64_t)c->copy_ns));
-	out_json_u64(j, "bytes", c->copy_bytes);
-	out_json_open(j, "kinds", '[');
-	for (size_t i = 0; i < c->n_copies; i++) {
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "kind", c->copies[i].name);
-		out_json_u64(j, "count", c->copies[i].count);
-		out_json_real(j, "total_us", cmd_us((int64_t)c->copies[i].total_ns));
-		out_json_u64(j, "bytes", c->copies[i].bytes);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-	out_json_close(j, '}');
-}
-
-static void write_json(const struct trace *t, const struct classify *c, const struct counters *x, size_t n,
-                       struct str *out)
-{
-	struct out_json j;
-	uint64_t sum = 0;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "range", t->range);
-	out_json_real(&j, "total_us", cmd_us((int64_t)c->kernel_ns));
-	out_json_u64(&j, "kernel_count", c->kernel_count);
-	out_json_u64(&j, "aggregated_count", c->stat_count);
-	if (t->n_grouped)
-		out_json_int(&j, "step_count", steps_of(t));
-	else
-		out_json_null(&j, "step_count");
-	out_json_u64(&j, "name_count", c->n_kernels);
-	out_json_open(&j, "kernels", '[');
-	for (size_t i = 0; i < n; i++)
-		json_kernel(&j, c, x, i, &sum);
-	out_json_close(&j, ']');
-	out_json_open(&j, "families", '[');
-	for (size_t i = 0; i < c->n_families; i++) {
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "family", c->families[i].name);
-		out_json_u64(&j, "count", c->families[i].count);
-		out_json_real(&j, "total_us", cmd_us((int64_t)c->families[i].total_ns));
-		out_json_real(&j, "share_pct", share(c, c->families[i].total_ns));
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	json_copies(&j, c);
-	out_json_close(&j, '}');
-}
-
-/* --- tables ------------------------------------------------------------------------------------------------ */
-
-static void write_kernels(const struct classify *c, size_t n, enum out_format f, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },     { "friendly", OUT_TEXT, 0 },   { "library", OUT_TEXT, 0 },
-		{ "family", OUT_TEXT, 0 },  { "count", OUT_INT, 0 },       { "total_us", OUT_REAL, 3 },
-		{ "mean_us", OUT_REAL, 3 }, { "longest_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 },
-		{ "cum_pct", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct classify_kernel *k = &c->kernels[i];
-
-		out_int(t, (int64_t)i + 1);
-		out_text(t, k->friendly);
-		out_text(t, k->library);
-		out_text(t, k->family);
-		out_int(t, (int64_t)k->count);
-		out_real(t, cmd_us((int64_t)k->total_ns));
-		out_real(t, mean_us(k->total_ns, k->count));
-		out_real(t, cmd_us((int64_t)k->longest_ns));
-		out_real(t, share(c, k->total_ns));
-		out_real(t, share(c, sum += k->total_ns));
-		cmd_out_name(t, k->name, NAME_SHOWN, f);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void write_families(const struct classify *c, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "family", OUT_TEXT, 0 },  { "count", OUT_INT, 0 },      { "total_us", OUT_REAL, 3 },
-		{ "mean_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "families");
-
-	for (size_t i = 0; i < c->n_families; i++) {
-		out_text(t, c->families[i].name);
-		out_int(t, (int64_t)c->families[i].count);
-		out_real(t, cmd_us((int64_t)c->families[i].total_ns));
-		out_real(t, mean_us(c->families[i].total_ns, c->families[i].count));
-		out_real(t, share(c, c->families[i].total_ns));
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
-static void write_copies(const struct classify *c, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "copies and sets", OUT_TEXT, 0 },
-		{ "count", OUT_INT, 0 },
-		{ "total_us", OUT_REAL, 3 },
-		{ "bytes", OUT_BYTES, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-
-	for (size_t i = 0; i < c->n_copies; i++) {
-		out_text(t, c->copies[i].name);
-		out_int(t, (int64_t)c->copies[i].count);
-		out_real(t, cmd_us((int64_t)c->copies[i].total_ns));
-		out_int(t, (int64_t)c->copies[i].bytes);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-}
-
 /* Means over the launches of a name that Nsight Compute profiled. */
-static void write_counted(const struct classify *c, const struct counters *x, size_t n, struct str *out)
+static void counted(struct doc *d, const struct top *x, const char *name)
 {
-	static const enum counter shown[] = { COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_GBS, COUNTER_L2_HIT_PCT,
-		                              COUNTER_OCCUPANCY_PCT };
-	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },           { "friendly", OUT_TEXT, 0 },    { "sm_pct", OUT_REAL, 2 },
-		{ "dram_pct", OUT_REAL, 2 },      { "gbps", OUT_REAL, 1 },        { "l2_hit_pct", OUT_REAL, 2 },
-		{ "occupancy_pct", OUT_REAL, 2 }, { "profiled_us", OUT_REAL, 3 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "counted by Nsight Compute: means over a name's profiled launches");
-	uint64_t counted_ns = 0;
 	struct counted m;
 
-	for (size_t i = 0; i < c->n_kernels; i++) {
-		if (!counters_mean(x, c->kernels[i].name, &m))
-			continue;
-		counted_ns += c->kernels[i].total_ns;
-		if (i >= n)
-			continue;
-		out_int(t, (int64_t)i + 1);
-		out_text(t, c->kernels[i].friendly);
-		for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
-			out_real_or_null(t, m.v[shown[k]]);
-		out_real_or_null(t, m.v[COUNTER_DURATION_US]);
-	}
-	str_addc(out, '\n');
-	out_table_write(t, OUT_TABLE, out);
-	str_addf(out, "(names with counters take %.2f %% of the kernel time)\n", share(c, counted_ns));
-	out_table_free(t);
+	if (!x->t.counters || !counters_mean(x->t.counters, name, &m))
+		return;
+	doc_open(d, "counted", '{');
+	for (int n = 0; n < COUNTERS_SHOWN; n++)
+		doc_real(d, counter_name((enum counter)n), 0, m.v[n]);
+	doc_close(d, '}');
 }
 
-static void write_tables(const struct trace *t, const struct classify *c, const struct counters *x, size_t n,
-                         struct str *out)
+static void kernel(struct doc *d, const void *of, size_t i)
 {
-	str_addf(out, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us", t->range ? "range " : "",
-	         t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
-	         cmd_us((int64_t)c->kernel_ns));
+	const struct top *x = of;
+	const struct classify_kernel *k = &x->c.kernels[i];
+
+	doc_count(d, "rank", i + 1);
+	if (d->format == OUT_JSON)
+		doc_text(d, "name", k->name);
+	doc_text(d, "friendly", k->friendly);
+	doc_text(d, "library", k->library);
+	doc_text(d, "family", k->family);
+	doc_count(d, "count", k->count);
+	doc_ns(d, "total_us", 3, k->total_ns);
+	doc_real(d, "mean_us", 3, mean_us(k->total_ns, k->count));
+	doc_ns(d, "longest_us", 3, k->longest_ns);
+	doc_real(d, "share_pct", 2, share(&x->c, k->total_ns));
+	doc_real(d, d->format == OUT_JSON ? "cumulative_pct" : "cum_pct", 2, share(&x->c, x->sums_ns[i]));
+	if (d->format == OUT_JSON)
+		counted(d, x, k->name);
+	else
+		doc_name(d, "name", NAME_SHOWN, k->name);
+}
+
+static void family(struct doc *d, const void *of, size_t i)
+{
+	const struct top *x = of;
+	const struct classify_family *f = &x->c.families[i];
+
+	doc_text(d, "family", f->name);
+	doc_count(d, "count", f->count);
+	doc_ns(d, "total_us", 3, f->total_ns);
+	if (d->format != OUT_JSON)
+		doc_real(d, "mean_us", 3, mean_us(f->total_ns, f->count));
+	doc_real(d, "share_pct", 2, share(&x->c, f->total_ns));
+}
+
+static void copy(struct doc *d, const void *of, size_t i)
+{
+	const struct top *x = of;
+	const struct classify_copy *k = &x->c.copies[i];
+
+	doc_text(d, d->format == OUT_JSON ? "kind" : "copies and sets", k->name);
+	doc_count(d, "count", k->count);
+	doc_ns(d, "total_us", 3, k->total_ns);
+	doc_bytes(d, "bytes", k->bytes);
+}
+
+static void counted_row(struct doc *d, const void *of, size_t i)
+{
+	const struct top *x = of;
+	struct counted m;
+
+	if (!d->heads && !counters_mean(x->t.counters, x->c.kernels[i].name, &m))
+		return;
+	doc_count(d, "rank", i + 1);
+	doc_text(d, "friendly", x->c.kernels[i].friendly);
+	doc_real(d, "sm_pct", 2, m.v[COUNTER_SM_PCT]);
+	doc_real(d, "dram_pct", 2, m.v[COUNTER_DRAM_PCT]);
+	doc_real(d, "gbps", 1, m.v[COUNTER_MEM_GBS]);
+	doc_real(d, "l2_hit_pct", 2, m.v[COUNTER_L2_HIT_PCT]);
+	doc_real(d, "occupancy_pct", 2, m.v[COUNTER_OCCUPANCY_PCT]);
+	doc_real(d, "profiled_us", 3, m.v[COUNTER_DURATION_US]);
+}
+
+static void say_counted(struct doc *d, const struct top *x, size_t n)
+{
+	uint64_t ns = 0;
+	struct counted m;
+
+	if (!x->t.counters || d->format != OUT_TABLE)
+		return;
+	for (size_t i = 0; i < x->c.n_kernels; i++)
+		ns += counters_mean(x->t.counters, x->c.kernels[i].name, &m) ? x->c.kernels[i].total_ns : 0;
+	doc_say(d, "\n");
+	doc_table(d, NULL, "counted by Nsight Compute: means over a name's profiled launches", n, counted_row, x);
+	doc_say(d, "(names with counters take %.2f %% of the kernel time)\n", share(&x->c, ns));
+}
+
+static void head(struct doc *d, const struct top *x)
+{
+	const struct trace *t = &x->t.trace;
+	const struct classify *c = &x->c;
+
+	doc_text(d, "range", t->range);
+	doc_ns(d, "total_us", 3, c->kernel_ns);
+	doc_count(d, "kernel_count", c->kernel_count);
+	doc_count(d, "aggregated_count", c->stat_count);
+	doc_count_if(d, "step_count", t->n_grouped, (uint64_t)steps_of(t));
+	doc_count(d, "name_count", c->n_kernels);
+	doc_say(d, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us", t->range ? "range " : "",
+	        t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
+	        cmd_us((int64_t)c->kernel_ns));
 	if (t->n_grouped)
-		str_addf(out, ", %lld steps", (long long)steps_of(t));
-	str_add(out, "; shares are of kernel time\n");
+		doc_say(d, ", %lld steps", (long long)steps_of(t));
+	doc_say(d, "; shares are of kernel time\n");
 	if (c->stat_count)
-		str_addf(out,
-		         "%" PRIu64
-		         " of the kernels come from an aggregated profile: how often and how long is known, in"
-		         " which order and with which shapes is not\n",
-		         c->stat_count);
-	str_addc(out, '\n');
-	write_kernels(c, n, OUT_TABLE, out);
-	cmd_print_more(n, c->n_kernels, out);
-	if (x)
-		write_counted(c, x, n, out);
-	str_addc(out, '\n');
-	write_families(c, out);
-	if (c->n_copies) {
-		str_addc(out, '\n');
-		write_copies(c, out);
+		doc_say(d,
+		        "%" PRIu64
+		        " of the kernels come from an aggregated profile: how often and how long is known, in"
+		        " which order and with which shapes is not\n",
+		        c->stat_count);
+	doc_say(d, "\n");
+}
+
+static void print(struct doc *d, const struct top *x, size_t n)
+{
+	const struct classify *c = &x->c;
+
+	doc_open(d, NULL, '{');
+	head(d, x);
+	doc_table(d, "kernels", NULL, n, kernel, x);
+	cmd_say_more(d, n, c->n_kernels);
+	say_counted(d, x, n);
+	doc_say(d, "\n");
+	doc_table(d, "families", "families", c->n_families, family, x);
+	doc_open(d, "copies", '{');
+	doc_count(d, "count", c->copy_count);
+	doc_ns(d, "total_us", 3, c->copy_ns);
+	doc_count(d, "bytes", c->copy_bytes);
+	if (c->n_copies || d->format == OUT_JSON) {
+		doc_say(d, "\n");
+		doc_table(d, "kinds", NULL, c->n_copies, copy, x);
 	}
+	doc_close(d, '}');
+	doc_close(d, '}');
 }
 
 struct ranked {
@@ -280,37 +212,40 @@ static int sort_kernels(struct classify *c, enum sums_order order, struct arena 
 	return 0;
 }
 
-static int top(const char *path, const struct options *o, struct str *out, struct err *e)
+static int add_up(struct top *x, struct err *e)
 {
+	uint64_t sum = 0;
+
+	if (!(x->sums_ns = arena_array(x->t.arena, x->c.n_kernels + 1, sizeof *x->sums_ns)))
+		return err_nomem(e, "for the table of kernels");
+	for (size_t i = 0; i < x->c.n_kernels; i++)
+		x->sums_ns[i] = sum += x->c.kernels[i].total_ns;
+	return 0;
+}
+
+static int top(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
 	struct trace_by by = { .range = o->range, .rules = o->rules, .filter = o->filter, .n = o->n };
-	struct measured t = { 0 };
-	struct classify c;
-	enum out_format f;
-	size_t n;
+	struct top x = { .t = { .arena = NULL } };
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 || sums_order_parse(o->sort, &by.sort, e) < 0 ||
-	    (o->by && sums_parse(o->by, &by.by, e) < 0))
+	if (sums_order_parse(o->sort, &by.sort, e) < 0 || (o->by && sums_parse(o->by, &by.by, e) < 0))
 		return -1;
 	if (o->by)
-		return trace_by(path, &by, f, out, e);
-	if (cmd_measured(
-		    (struct measured_from){ path, o->range, tracedb_load_groups, .rules = o->rules ? o->rules : "" },
-		    &t, e) < 0 ||
-	    (o->filter && sums_filter(&t.trace, o->filter, t.rules, e) < 0) ||
-	    classify_trace(&t.trace, t.rules, t.arena, &c, e) < 0 ||
-	    (by.sort != SUMS_TOTAL && sort_kernels(&c, by.sort, t.arena, e) < 0))
-		goto out;
-	n = cmd_first(o->n, c.n_kernels);
-	if (f == OUT_JSON)
-		write_json(&t.trace, &c, t.counters, n, out);
-	else if (f == OUT_CSV)
-		write_kernels(&c, n, f, out);
-	else
-		write_tables(&t.trace, &c, t.counters, n, out);
-	rc = 0;
-out:
-	measured_free(&t);
+		return trace_by(args->v[0], &by, d, e);
+	if (cmd_measured((struct measured_from){ .path = args->v[0],
+	                                         .range = o->range,
+	                                         .load = tracedb_load_groups,
+	                                         .rules = o->rules ? o->rules : "" },
+	                 &x.t, e) == 0 &&
+	    (!o->filter || sums_filter(&x.t.trace, o->filter, x.t.rules, e) == 0) &&
+	    classify_trace(&x.t.trace, x.t.rules, x.t.arena, &x.c, e) == 0 &&
+	    (by.sort == SUMS_TOTAL || sort_kernels(&x.c, by.sort, x.t.arena, e) == 0) && add_up(&x, e) == 0) {
+		print(d, &x, cmd_first(o->n, x.c.n_kernels));
+		rc = 0;
+	}
+	measured_free(&x.t);
 	return rc;
 }
 
@@ -345,11 +280,6 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = top(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, top, &o, argc, argv, out, e);
 }

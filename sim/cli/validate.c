@@ -1,17 +1,10 @@
-/* validate.c - npusim validate: a GPU's model against what was measured on it; tables of ops are in validate_ops.c. */
+/* validate.c - npusim validate: a machine against what was measured on it. */
 #include "sim/cli/validate.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sim/accuracy/accuracy.h"
-#include "sim/base/hash.h"
-#include "sim/base/version.h"
 #include "sim/cli/gpu_energy.h"
 #include "sim/cli/ops_rows.h"
-#include "sim/cli/score_out.h"
-#include "sim/ui/outfile.h"
 
 struct options {
 	struct gpu_options gpu;
@@ -26,317 +19,14 @@ struct options {
 
 #define NOT_GIVEN UINT32_MAX
 
-/* --- printing ---------------------------------------------------------------------------------------------------- */
-
-static bool fitted(const struct sample *x)
-{
-	return x->split == SAMPLE_FITTED;
-}
-
-static bool held_out(const struct sample *x)
-{
-	return x->split == SAMPLE_HELD_OUT;
-}
-
-static bool (*keep_of(const char *split))(const struct sample *)
-{
-	return strcmp(split, "fitted") == 0 ? fitted : strcmp(split, "held-out") == 0 ? held_out : NULL;
-}
-
-static void score_row(struct out_table *t, const char *name, const struct score *s)
-{
-	out_text(t, name);
-	out_int(t, (int64_t)s->n);
-	out_real(t, s->mape);
-	out_real(t, s->median_ape);
-	out_real(t, s->p90_ape);
-	out_real(t, s->bias);
-	out_real(t, s->weighted_ape);
-	if (s->spread < 0)
-		out_null(t);
-	else
-		out_real(t, s->spread);
-	out_real(t, s->measured_us);
-	out_real(t, s->simulated_us);
-}
-
-/* Errors by one thing that samples differ in. */
-struct breakdown {
-	enum score_by by;
-	const char *title, *first; /* first: the column's name */
-	bool total;                /* a last row over all of them */
-};
-
-static int score_table(const struct gpu_inputs *l, const char *split, const struct breakdown *b, struct str *out,
-                       struct err *e)
-{
-	const struct out_col cols[] = {
-		{ b->first, OUT_TEXT, 0 },       { "n", OUT_INT, 0 },        { "mape", OUT_REAL, 2 },
-		{ "median_ape", OUT_REAL, 2 },   { "p90_ape", OUT_REAL, 2 }, { "bias", OUT_REAL, 2 },
-		{ "weighted_ape", OUT_REAL, 2 }, { "spread", OUT_REAL, 2 },  { "measured_us", OUT_REAL, 1 },
-		{ "simulated_us", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, b->title);
-	struct arena *a = arena_new(0);
-	struct score *s = NULL;
-	int n = score_samples(l->sets, l->n, keep_of(split), b->by, a, &s, e);
-
-	for (int i = 0; i < n; i++)
-		score_row(t, s[i].cls, &s[i]);
-	if (n >= 0 && b->total && (n = score_samples(l->sets, l->n, keep_of(split), SCORE_ALL, a, &s, e)) > 0)
-		score_row(t, "all", &s[0]);
-	if (n >= 0)
-		out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-	arena_free(a);
-	return n < 0 ? -1 : 0;
-}
-
-static int by_error(const void *a, const void *b)
-{
-	return score_worse_first(sample_error(*(const struct sample *const *)a),
-	                         sample_error(*(const struct sample *const *)b));
-}
-
-static const struct sample **kept(const struct gpu_inputs *l, const char *split, size_t *n)
-{
-	bool (*keep)(const struct sample *) = keep_of(split);
-	const struct sample **v;
-	size_t most = 1;
-
-	*n = 0;
-	for (size_t i = 0; i < l->n; i++)
-		most += l->sets[i].n;
-	if (!(v = malloc(most * sizeof *v)))
-		return NULL;
-	for (size_t i = 0; i < l->n; i++)
-		for (size_t k = 0; k < l->sets[i].n; k++)
-			if (!keep || keep(&l->sets[i].v[k]))
-				v[(*n)++] = &l->sets[i].v[k];
-	return v;
-}
-
-static void sample_rows(const struct sample *const *v, size_t n, const char *title, enum out_format f, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "sample", OUT_TEXT, 0 },    { "class", OUT_TEXT, 0 },        { "group", OUT_TEXT, 0 },
-		{ "split", OUT_TEXT, 0 },     { "measured_us", OUT_REAL, 3 },  { "low_us", OUT_REAL, 3 },
-		{ "high_us", OUT_REAL, 3 },   { "simulated_us", OUT_REAL, 3 }, { "error_pct", OUT_REAL, 1 },
-		{ "bound", OUT_TEXT, 0 },     { "launch_us", OUT_REAL, 3 },    { "start_us", OUT_REAL, 3 },
-		{ "chain_us", OUT_REAL, 3 },  { "memory_us", OUT_REAL, 3 },    { "pipe_us", OUT_REAL, 3 },
-		{ "finish_us", OUT_REAL, 3 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct sample *x = v[i];
-
-		out_text(t, x->name);
-		out_text(t, x->cls);
-		out_text(t, x->group);
-		out_text(t, x->split == SAMPLE_FITTED ? "fitted" : "held-out");
-		out_real(t, cmd_us((int64_t)x->measured_ns));
-		out_real(t, cmd_us((int64_t)x->low_ns));
-		out_real(t, cmd_us((int64_t)x->high_ns));
-		out_real(t, cmd_ps_us(x->time.total));
-		out_real(t, sample_error(x));
-		out_text(t, res_name(x->time.bound));
-		out_real(t, cmd_ps_us(x->time.launch));
-		out_real(t, cmd_ps_us(x->time.start));
-		out_real(t, cmd_ps_us(x->time.chain));
-		out_real(t, cmd_ps_us(x->time.memory));
-		out_real(t, cmd_ps_us(x->time.pipe));
-		out_real(t, cmd_ps_us(x->time.finish));
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-/* Of published tables: what no sample stands for. */
-static void left_out(const struct gpu_inputs *l, struct str *out)
-{
-	for (size_t i = 0; i < l->n_tables; i++) {
-		const struct tables_stats *s = &l->table_stats[i];
-
-		if (s->host_bound)
-			str_addf(out,
-			         "\nleft out: %zu rows of block-scaled fp8, run without a graph (times of the host)\n",
-			         s->host_bound);
-		if (s->no_rule)
-			str_addf(out, "\nleft out: %zu rows of a type that no library's rule is known for\n",
-			         s->no_rule);
-	}
-}
-
-static int print_times(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
-{
-	static const struct breakdown tables[] = {
-		{ SCORE_CLASS, "error by class, percent of the measured time", "class", true },
-		{ SCORE_SIZE, "by measured time", "time", false },
-		{ SCORE_BOUND, "by what the model says bounds it", "bound", false },
-		{ SCORE_GROUP, "by kind of case, or by annotation: a step", "group", false }, /* if asked for */
-	};
-	const struct sample **v;
-	size_t n;
-
-	for (size_t i = 0; i < sizeof tables / sizeof *tables - !o->groups; i++) {
-		str_add(out, i ? "\n" : "");
-		if (score_table(l, o->split, &tables[i], out, e) < 0)
-			return -1;
-	}
-	if (!(v = kept(l, o->split, &n)))
-		return err_set(e, ERR_NOMEM, "out of memory for samples");
-	qsort(v, n, sizeof *v, by_error);
-	if (o->worst && n) {
-		str_add(out, "\n");
-		sample_rows(v, n < o->worst ? n : o->worst, "the worst", OUT_TABLE, out);
-	}
-	free(v);
-	left_out(l, out);
-	return 0;
-}
-
-static int print_table(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o,
-                       struct str *out, struct err *e)
-{
-	if (l->n && print_times(l, o, out, e) < 0)
-		return -1;
-	if (!x->n)
-		return 0;
-	str_add(out, l->n ? "\n" : "");
-	return gpu_energies_table(
-		x, o->split, o->worst,
-		"error of energy by class, percent of what was measured, at the measured times and clocks;"
-		" of the clock where it was or is capped, at the measured cycles",
-		out, e);
-}
-
-static int print_json(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o,
-                      struct str *out, struct err *e)
-{
-	struct arena *a = arena_new(0);
-	struct score *all, *s;
-	struct out_json j;
-	int n, rc = -1;
-
-	if (score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &all, e) < 0 ||
-	    (n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_CLASS, a, &s, e)) < 0)
-		goto out;
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	if (n)
-		score_json(&j, &all[0], true);
-	else
-		out_json_u64(&j, "samples", 0);
-	out_json_text(&j, "split", o->split);
-	out_json_open(&j, "classes", '[');
-	for (int i = 0; i < n; i++) {
-		out_json_open(&j, NULL, '{');
-		out_json_text(&j, "class", s[i].cls);
-		score_json(&j, &s[i], false);
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	rc = x->n ? gpu_energies_json(x, o->split, &j, e) : 0;
-	out_json_close(&j, '}');
-out:
-	arena_free(a);
-	return rc;
-}
-
-static int print_csv(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o, struct str *out,
-                     struct err *e)
-{
-	size_t n;
-	const struct sample **v;
-
-	if (x->n) {
-		gpu_energies_csv(x, o->split, out);
-		return 0;
-	}
-	if (!(v = kept(l, o->split, &n)))
-		return err_set(e, ERR_NOMEM, "out of memory for samples");
-	sample_rows(v, n, NULL, OUT_CSV, out);
-	free(v);
-	return 0;
-}
-
-static int check_mape(const struct gpu_inputs *l, const struct options *o, struct err *e)
-{
-	struct arena *a = arena_new(0);
-	struct score *s;
-	int n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &s, e);
-	double most = (double)o->max_mape_ppm / 1e4;
-
-	if (n == 0)
-		n = err_set(e, ERR_BOUND, "no sample to validate");
-	else if (n > 0 && o->max_mape_ppm != NOT_GIVEN && s[0].mape > most)
-		n = err_set(e, ERR_BOUND, "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)", s[0].mape,
-		            most);
-	arena_free(a);
-	return n < 0 ? -1 : 0;
-}
-
-/* --- the accuracy file ---------------------------------------------------------------------------------------------
- */
-
-static int store(const struct gpu_inputs *l, const struct options *o, struct err *e)
-{
-	struct accuracy acc = {
-		.device = l->conf->cfg.name, .config = o->gpu.config, .split = o->split, .build = npusim_build_id()
-	};
-	struct arena *a = arena_new(0);
-	struct str text = STR_INIT;
-	struct score *all;
-	char model[17], digest[17];
-	uint64_t h = HASH_INIT;
-	int n, rc = -1;
-
-	for (size_t i = 0; i < l->n_traces; i++)
-		h = hash_str(h, l->traces[i].trace.digest);
-	hash_hex(h, digest);
-	accuracy_model(cfg_hash(l->conf->raw), kernels_hash(l->kernels), model);
-	acc.model = model;
-	acc.digest = digest;
-	if ((n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &all, e)) <= 0 ||
-	    (n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_CLASS, a, &acc.classes, e)) < 0) {
-		rc = n == 0 ? err_set(e, ERR_BOUND, "no sample to validate") : -1;
-		goto out;
-	}
-	acc.all = all[0];
-	acc.n = (size_t)n;
-	accuracy_write(&acc, &text);
-	rc = outfile_write(o->output, &text, e);
-out:
-	str_free(&text);
-	arena_free(a);
-	return rc;
-}
-
-static int validate(const struct options *o, enum out_format f, struct str *out, struct err *e)
-{
-	struct gpu_inputs l;
-	struct gpu_energies x = { .n = 0 };
-	int rc = gpu_inputs_read(&l, &o->gpu, e);
-
-	if (rc == 0)
-		rc = gpu_energies_read(&x, &o->energy, l.conf, l.kernels, e);
-	if (rc == 0)
-		rc = f == OUT_JSON  ? print_json(&l, &x, o, out, e)
-		     : f == OUT_CSV ? print_csv(&l, &x, o, out, e)
-		                    : print_table(&l, &x, o, out, e);
-	if (rc == 0 && o->output)
-		rc = store(&l, o, e);
-	if (rc == 0 && l.n)
-		rc = check_mape(&l, o, e);
-	gpu_energies_free(&x);
-	gpu_inputs_free(&l);
-	return rc;
-}
-
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
-static int check_options(struct options *o, enum out_format *f, struct err *e)
+static bool is_split(const char *s)
+{
+	return strcmp(s, "all") == 0 || strcmp(s, "fitted") == 0 || strcmp(s, "held-out") == 0;
+}
+
+static int check_options(struct options *o, struct err *e)
 {
 	if (o->every > UINT32_MAX)
 		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
@@ -356,9 +46,9 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 		return -1;
 	if (o->energy.n && !o->gpu.traces.n && !o->gpu.tables.n && o->output)
 		return err_set(e, ERR_USAGE, "-o keeps errors of times: it goes with -t");
-	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
+	if (!is_split(o->split))
 		return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", o->split);
-	return cmd_format(o->format, f, e);
+	return 0;
 }
 
 /* --- tables of ops ----------------------------------------------------------------------------------------------- */
@@ -383,7 +73,7 @@ static int misplaced(const struct options *o, struct err *e)
 	            : 0;
 }
 
-static int validate_tables(const struct options *o, enum out_format f, struct str *out, struct err *e)
+static int validate_tables(const struct options *o, struct doc *d, struct err *e)
 {
 	struct validate_ops how = { .split_name = o->split,
 		                    .split = strcmp(o->split, "fitted") == 0     ? (int)SAMPLE_FITTED
@@ -401,12 +91,15 @@ static int validate_tables(const struct options *o, enum out_format f, struct st
 		return -1;
 	if (how.start == RUN_STEADY && !o->twin)
 		return err_set(e, ERR_USAGE, "a row alone has no steady state: '--start' is cold or resident");
-	return validate_ops(&o->gpu, &how, f, out, e);
+	return validate_ops(&o->gpu, &how, d, e);
 }
 
 /* What only tables of ops have. */
-static int of_profiles(struct options *o, enum out_format f, struct str *out, struct err *e)
+static int of_profiles(struct options *o, struct doc *d, struct err *e)
 {
+	const struct validate_gpu how = { o->split,  o->output,       o->worst == UINT64_MAX ? WORST : o->worst,
+		                          o->groups, o->profile.most, &o->energy };
+
 	if (o->start || o->fidelity)
 		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops", o->start ? "start" : "fidelity");
 	if (o->twin)
@@ -415,20 +108,32 @@ static int of_profiles(struct options *o, enum out_format f, struct str *out, st
 	if (o->worst == UINT64_MAX)
 		o->worst = WORST;
 	if (o->counters)
-		return validate_counters(&o->gpu, o->worst, f, out, e);
-	return o->profile.path ? validate_profile(&o->gpu, &o->profile, f, out, e) : validate(o, f, out, e);
+		return validate_counters(&o->gpu, o->worst, d->format, d->to, e);
+	return o->profile.path ? validate_profile(&o->gpu, &o->profile, d, e) : validate_gpu(&o->gpu, &how, d, e);
 }
 
 /* They are asked alone. */
-static int of_totals(const struct options *o, struct str *out, struct err *e)
+static int of_totals(const struct options *o, struct doc *d, struct err *e)
 {
-	enum out_format f;
-
 	if (workload_check(&o->workload, WORKLOAD_VALIDATE, e) < 0)
 		return -1;
 	if (o->gpu.config || o->gpu.traces.n || o->gpu.tables.n || o->energy.n || o->profile.path)
 		return err_set(e, ERR_USAGE, "'--totals' is asked alone: its steps are run and measured already");
-	return cmd_format(o->format, &f, e) < 0 ? -1 : validate_totals(o->totals, o->npu_totals, o->output, f, out, e);
+	return validate_totals(o->totals, o->npu_totals, o->output, d, e);
+}
+
+static int validate(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	struct options *o = options;
+	int ops;
+
+	(void)args;
+	if (o->totals)
+		return of_totals(o, d, e);
+	if (check_options(o, e) < 0)
+		return -1;
+	ops = o->profile.path ? 0 : ops_rows_asked(&o->gpu, e);
+	return ops < 0 ? -1 : ops ? validate_tables(o, d, e) : of_profiles(o, d, e);
 }
 
 int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
@@ -507,18 +212,6 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		0
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && o.totals)
-		rc = of_totals(&o, out, e);
-	else if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
-		rc = (rc = o.profile.path ? 0 : ops_rows_asked(&o.gpu, e)) < 0 ? -1
-		     : rc                                                      ? validate_tables(&o, f, out, e)
-		                                                               : of_profiles(&o, f, out, e);
-	opt_list_free(&args);
-	opt_list_free(&o.energy);
-	gpu_options_free(&o.gpu);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, validate, &o, argc, argv, out, e);
 }

@@ -13,8 +13,19 @@ struct validate_profile {
 	double most; /* percent off in all; < 0: any */
 };
 
-int validate_profile(const struct gpu_options *o, const struct validate_profile *p, enum out_format f, struct str *out,
-                     struct err *e);
+int validate_profile(const struct gpu_options *o, const struct validate_profile *p, struct doc *d, struct err *e);
+
+/* Profiles and published tables, kernel by kernel. */
+struct validate_gpu {
+	const char *split;
+	const char *output; /* as of validate_ops */
+	uint64_t worst;
+	bool groups; /* by the kind of case, too */
+	double most;
+	const struct opt_list *energy; /* tables of a board's energy */
+};
+
+int validate_gpu(const struct gpu_options *g, const struct validate_gpu *o, struct doc *d, struct err *e);
 
 /* Counters of the trace's kernels beside the model's; the `most` names that take longest. */
 int validate_counters(const struct gpu_options *o, uint64_t most, enum out_format f, struct str *out, struct err *e);
@@ -31,11 +42,9 @@ struct validate_ops {
 	bool twin;          /* a GPU's profile, op by op */
 };
 
-int validate_ops(const struct gpu_options *o, const struct validate_ops *how, enum out_format f, struct str *out,
-                 struct err *e);
+int validate_ops(const struct gpu_options *o, const struct validate_ops *how, struct doc *d, struct err *e);
 
 /* Whole steps, simulated and measured (configs/accuracy/totals.csv), and such totals of an NPU, NULL: what was found of them stays; `output` NULL: no intervals are kept. */
-int validate_totals(const char *path, const char *npu, const char *output, enum out_format f, struct str *out,
-                    struct err *e);
+int validate_totals(const char *path, const char *npu, const char *output, struct doc *d, struct err *e);
 
 #endif

@@ -10,8 +10,8 @@
 #include "sim/base/version.h"
 #include "sim/cli/gpu_energy.h"
 #include "sim/cli/ops_rows.h"
-#include "sim/cli/score_out.h"
 #include "sim/engine/engine.h"
+#include "sim/report/score_doc.h"
 #include "sim/ui/outfile.h"
 
 /* --- scores ------------------------------------------------------------------------------------------------------- */
@@ -71,209 +71,172 @@ static struct place *places(const struct rows *r, struct arena *a, struct err *e
 	return p;
 }
 
-/* --- tables ------------------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static void score_row(struct out_table *t, const char *name, const struct score *s, const struct score *roof)
+/* Of JSON: the roofline's errors are an object of their own. */
+static void roof_members(struct doc *d, const struct score *s)
 {
-	out_text(t, name);
-	out_int(t, (int64_t)s->n);
-	out_real(t, s->mape);
-	out_real(t, s->median_ape);
-	out_real(t, s->p90_ape);
-	out_real(t, s->bias);
-	out_real(t, s->weighted_ape);
-	out_real(t, roof->mape);
-	out_real(t, roof->bias);
-	out_real(t, roof->weighted_ape);
-	out_real(t, s->measured_us);
-	out_real(t, s->simulated_us);
+	doc_open(d, "roofline", '{');
+	doc_real(d, "mape", 2, s->mape);
+	doc_real(d, "median_ape", 2, s->median_ape);
+	doc_real(d, "p90_ape", 2, s->p90_ape);
+	doc_real(d, "bias", 2, s->bias);
+	doc_real(d, "weighted_ape", 2, s->weighted_ape);
+	doc_close(d, '}');
 }
 
-static struct out_table *score_table(const char *first, const char *title)
+/* A row of a table by one thing that samples differ in. */
+struct part {
+	const char *first, *name; /* first: of the column */
+	const struct score *sim, *roof;
+};
+
+static void part(struct doc *d, const void *of, size_t i)
 {
-	const struct out_col cols[] = {
-		{ first, OUT_TEXT, 0 },           { "n", OUT_INT, 0 },
-		{ "mape", OUT_REAL, 2 },          { "median_ape", OUT_REAL, 2 },
-		{ "p90_ape", OUT_REAL, 2 },       { "bias", OUT_REAL, 2 },
-		{ "weighted_ape", OUT_REAL, 2 },  { "roofline_mape", OUT_REAL, 2 },
-		{ "roofline_bias", OUT_REAL, 2 }, { "roofline_weighted", OUT_REAL, 2 },
-		{ "measured_us", OUT_REAL, 1 },   { "simulated_us", OUT_REAL, 1 },
-	};
+	const struct part *x = of;
 
-	return out_table_new(cols, sizeof cols / sizeof *cols, title);
-}
-
-static void sample_rows(const struct rows *r, const struct place *p, size_t n, const char *title, enum out_format f,
-                        struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "op", OUT_TEXT, 0 },          { "kind", OUT_TEXT, 0 },         { "rows", OUT_TEXT, 0 },
-		{ "measured_us", OUT_REAL, 3 }, { "simulated_us", OUT_REAL, 3 }, { "error_pct", OUT_REAL, 1 },
-		{ "bound", OUT_TEXT, 0 },       { "roofline_us", OUT_REAL, 3 },  { "roofline_pct", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct sample *x = &r->sim.all.v[p ? p[i].at : i], *roof = &r->roof.all.v[p ? p[i].at : i];
-
-		cmd_out_name(t, x->name, 40, f);
-		out_text(t, x->cls);
-		out_text(t, x->group);
-		out_real(t, cmd_us((int64_t)x->measured_ns));
-		out_real(t, cmd_ps_us(x->time.total));
-		out_real(t, sample_error(x));
-		out_text(t, res_name(x->time.bound));
-		out_real(t, cmd_ps_us(roof->time.total));
-		out_real(t, sample_error(roof));
+	(void)i;
+	doc_text(d, x->first, x->name);
+	score_doc_errors(d, "n", x->sim);
+	if (d->format != OUT_JSON) {
+		doc_real(d, "roofline_mape", 2, x->roof->mape);
+		doc_real(d, "roofline_bias", 2, x->roof->bias);
+		doc_real(d, "roofline_weighted", 2, x->roof->weighted_ape);
 	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+	score_doc_sums(d, x->sim);
+	roof_members(d, x->roof);
 }
 
-static void head(const struct ops_rows *t, const struct validate_ops *o, struct str *out)
+struct samples {
+	const struct rows *r;
+	const struct place *p; /* NULL: in the table's order */
+};
+
+static void sample(struct doc *d, const void *of, size_t i)
 {
-	str_addf(out, "%s (%s): %zu rows, each alone, %s, %s", t->conf->cfg.name, t->conf->path, t->rows.sim.all.n,
-	         o->start == RUN_COLD     ? "operands in DRAM"
-	         : o->start == RUN_STEADY ? "operands as a run before left them"
-	                                  : "operands on chip as far as they fit",
-	         engine_of(&t->conf->cfg, o->fidelity)->how);
+	const struct samples *s = of;
+	const bool json = d->format == OUT_JSON;
+	const size_t at = !d->heads && s->p ? s->p[i].at : i;
+	const struct sample *x = &s->r->sim.all.v[at], *roof = &s->r->roof.all.v[at];
+
+	doc_name(d, "op", 40, x->name);
+	doc_text(d, json ? "class" : "kind", x->cls);
+	doc_text(d, "rows", json && !*x->group ? NULL : x->group);
+	doc_ns(d, "measured_us", 3, x->measured_ns);
+	doc_ps(d, "simulated_us", 3, x->time.total);
+	doc_real(d, "error_pct", 1, sample_error(x));
+	doc_text(d, "bound", res_name(x->time.bound));
+	doc_ps(d, "roofline_us", 3, roof->time.total);
+	if (!json)
+		doc_real(d, "roofline_pct", 1, sample_error(roof));
+}
+
+/* --- the document ------------------------------------------------------------------------------------------------- */
+
+struct all_scores {
+	struct scores classes, rows, all, sizes;
+	const struct place *places;
+};
+
+static int score_all(const struct ops_rows *t, struct all_scores *s, struct err *e)
+{
+	return !(s->places = places(&t->rows, t->arena, e)) ||
+	                       score(&t->rows, false, SCORE_SIZE, t->arena, &s->sizes, e) < 0 ||
+	                       score(&t->rows, false, SCORE_CLASS, t->arena, &s->classes, e) < 0 ||
+	                       score(&t->rows, true, SCORE_GROUP, t->arena, &s->rows, e) < 0 ||
+	                       score(&t->rows, false, SCORE_ALL, t->arena, &s->all, e) < 0
+	               ? -1
+	               : 0;
+}
+
+/* By kind of op, and for people all of them. */
+static void classes(struct doc *d, const struct all_scores *s)
+{
+	const char *first = d->format == OUT_JSON ? "class" : "kind";
+	const struct scores *c = &s->classes;
+
+	doc_table_open(d, "classes", "error by kind of op, percent of the measured time");
+	for (int i = 0; i < c->n; i++)
+		doc_row(d, part, &(struct part){ first, c->sim[i].cls, &c->sim[i], &c->roof[i] }, 0);
+	if (d->format != OUT_JSON)
+		doc_row(d, part, &(struct part){ first, "all", &s->all.sim[0], &s->all.roof[0] }, 0);
+	doc_table_close(d, NULL, NULL);
+}
+
+static void groups(struct doc *d, const struct scores *g, bool blocks)
+{
+	if (!g->n && d->format != OUT_JSON)
+		return;
+	doc_say(d, "\n");
+	doc_table_open(d, "rows", blocks ? "by their rows" : "products by their rows");
+	for (size_t i = 0; i < sizeof row_groups / sizeof *row_groups; i++) {
+		const struct part p = { "rows", row_groups[i], group(g->sim, g->n, row_groups[i]),
+			                group(g->roof, g->n, row_groups[i]) };
+
+		if (p.sim)
+			doc_row(d, part, &p, 0);
+	}
+	doc_table_close(d, part, &(struct part){ .first = "rows" });
+}
+
+static void sizes(struct doc *d, const struct scores *z)
+{
+	doc_say(d, "\n");
+	doc_table_open(d, "sizes", "by their measured time");
+	for (int i = 0; i < z->n; i++)
+		doc_row(d, part, &(struct part){ "measured", z->sim[i].cls, &z->sim[i], &z->roof[i] }, 0);
+	doc_table_close(d, part, &(struct part){ .first = "measured" });
+}
+
+static void head(struct doc *d, const struct ops_rows *t, const struct validate_ops *o, const struct scores *all)
+{
+	const struct engine_ops *engine = engine_of(&t->conf->cfg, o->fidelity);
+
+	score_doc_errors(d, "samples", &all->sim[0]);
+	score_doc_sums(d, &all->sim[0]);
+	doc_text(d, "split", o->split_name);
+	doc_text(d, "start", run_start_name(o->start));
+	doc_text(d, "fidelity", engine->fidelity);
+	doc_count(d, "unmeasured", t->rows.unmeasured);
+	roof_members(d, &all->roof[0]);
+	doc_say(d, "%s (%s): %zu rows, each alone, %s, %s", t->conf->cfg.name, t->conf->path, t->rows.sim.all.n,
+	        o->start == RUN_COLD     ? "operands in DRAM"
+	        : o->start == RUN_STEADY ? "operands as a run before left them"
+	                                 : "operands on chip as far as they fit",
+	        engine->how);
 	if (t->rows.unmeasured)
-		str_addf(out, "; %zu without a measured time", t->rows.unmeasured);
-	str_add(out, "\n\n");
+		doc_say(d, "; %zu without a measured time", t->rows.unmeasured);
+	doc_say(d, "\n\n");
 }
 
-static int print_table(const struct ops_rows *t, const struct validate_ops *o, struct str *out, struct err *e)
+static int print(struct doc *d, const struct ops_rows *t, const struct validate_ops *o, struct err *e)
 {
-	struct out_table *classes = score_table("kind", "error by kind of op, percent of the measured time"),
-			 *sizes = score_table("measured", "by their measured time"),
-			 *rows = score_table("rows", t->n_blocks ? "by their rows" : "products by their rows");
-	const struct place *p = places(&t->rows, t->arena, e);
-	struct scores c, g, all, z;
-	int rc = -1;
-
-	if (!p || score(&t->rows, false, SCORE_SIZE, t->arena, &z, e) < 0 ||
-	    score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) < 0 ||
-	    score(&t->rows, true, SCORE_GROUP, t->arena, &g, e) < 0 ||
-	    score(&t->rows, false, SCORE_ALL, t->arena, &all, e) < 0)
-		goto out;
-	head(t, o, out);
-	for (int i = 0; i < c.n; i++)
-		score_row(classes, c.sim[i].cls, &c.sim[i], &c.roof[i]);
-	score_row(classes, "all", &all.sim[0], &all.roof[0]);
-	out_table_write(classes, OUT_TABLE, out);
-	for (size_t i = 0; i < sizeof row_groups / sizeof *row_groups; i++)
-		if (group(g.sim, g.n, row_groups[i]))
-			score_row(rows, row_groups[i], group(g.sim, g.n, row_groups[i]),
-			          group(g.roof, g.n, row_groups[i]));
-	if (g.n) {
-		str_addc(out, '\n');
-		out_table_write(rows, OUT_TABLE, out);
-	}
-	for (int i = 0; i < z.n; i++)
-		score_row(sizes, z.sim[i].cls, &z.sim[i], &z.roof[i]);
-	str_addc(out, '\n');
-	out_table_write(sizes, OUT_TABLE, out);
-	if (o->worst) {
-		str_addc(out, '\n');
-		sample_rows(&t->rows, p, cmd_first(o->worst, t->rows.sim.all.n), "the worst", OUT_TABLE, out);
-	}
-	rc = 0;
-	if (t->rows.energy.n) {
-		struct gpu_energies x = { .v = (struct energy_cases *)&t->rows.energy, .n = 1 };
-
-		str_addc(out, '\n');
-		rc = gpu_energies_table(&x, "all", o->worst, GPU_ENERGY_TITLE, out, e);
-	}
-out:
-	out_table_free(classes);
-	out_table_free(rows);
-	out_table_free(sizes);
-	return rc;
-}
-
-/* --- json --------------------------------------------------------------------------------------------------------- */
-
-static void json_roof(struct out_json *j, const struct score *s)
-{
-	out_json_open(j, "roofline", '{');
-	out_json_real(j, "mape", s->mape);
-	out_json_real(j, "median_ape", s->median_ape);
-	out_json_real(j, "p90_ape", s->p90_ape);
-	out_json_real(j, "bias", s->bias);
-	out_json_real(j, "weighted_ape", s->weighted_ape);
-	out_json_close(j, '}');
-}
-
-static void json_part(struct out_json *j, const char *name, const struct score *s, const struct score *roof)
-{
-	out_json_open(j, NULL, '{');
-	out_json_text(j, name, s->cls);
-	score_json(j, s, false);
-	json_roof(j, roof);
-	out_json_close(j, '}');
-}
-
-static void json_worst(struct out_json *j, const struct rows *r, const struct place *p, size_t n)
-{
-	out_json_open(j, "worst", '[');
-	for (size_t i = 0; i < n; i++) {
-		const struct sample *x = &r->sim.all.v[p[i].at], *roof = &r->roof.all.v[p[i].at];
-
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "op", x->name);
-		out_json_text(j, "class", x->cls);
-		if (*x->group)
-			out_json_text(j, "rows", x->group);
-		else
-			out_json_null(j, "rows");
-		out_json_real(j, "measured_us", cmd_us((int64_t)x->measured_ns));
-		out_json_real(j, "simulated_us", cmd_ps_us(x->time.total));
-		out_json_real(j, "error_pct", sample_error(x));
-		out_json_text(j, "bound", res_name(x->time.bound));
-		out_json_real(j, "roofline_us", cmd_ps_us(roof->time.total));
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-}
-
-static int print_json(const struct ops_rows *t, const struct validate_ops *o, struct str *out, struct err *e)
-{
-	const struct place *p = places(&t->rows, t->arena, e);
 	const struct gpu_energies x = { .v = (struct energy_cases *)&t->rows.energy, .n = 1 };
-	struct scores c, g, all, z;
-	struct out_json j;
+	const size_t worst = cmd_first(o->worst, t->rows.sim.all.n);
+	struct all_scores s;
+	int rc = 0;
 
-	if (!p || score(&t->rows, false, SCORE_SIZE, t->arena, &z, e) < 0 ||
-	    score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) < 0 ||
-	    score(&t->rows, true, SCORE_GROUP, t->arena, &g, e) < 0 ||
-	    score(&t->rows, false, SCORE_ALL, t->arena, &all, e) < 0)
+	if (d->format == OUT_CSV) { /* every row */
+		doc_table(d, NULL, NULL, t->rows.sim.all.n, sample, &((struct samples){ &t->rows, NULL }));
+		return 0;
+	}
+	if (score_all(t, &s, e) < 0)
 		return -1;
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	score_json(&j, &all.sim[0], true);
-	out_json_text(&j, "split", o->split_name);
-	out_json_text(&j, "start", run_start_name(o->start));
-	out_json_text(&j, "fidelity", engine_of(&t->conf->cfg, o->fidelity)->fidelity);
-	out_json_u64(&j, "unmeasured", t->rows.unmeasured);
-	json_roof(&j, &all.roof[0]);
-	out_json_open(&j, "classes", '[');
-	for (int i = 0; i < c.n; i++)
-		json_part(&j, "class", &c.sim[i], &c.roof[i]);
-	out_json_close(&j, ']');
-	out_json_open(&j, "rows", '[');
-	for (size_t i = 0; i < sizeof row_groups / sizeof *row_groups; i++)
-		if (group(g.sim, g.n, row_groups[i]))
-			json_part(&j, "rows", group(g.sim, g.n, row_groups[i]), group(g.roof, g.n, row_groups[i]));
-	out_json_close(&j, ']');
-	out_json_open(&j, "sizes", '[');
-	for (int i = 0; i < z.n; i++)
-		json_part(&j, "measured", &z.sim[i], &z.roof[i]);
-	out_json_close(&j, ']');
-	json_worst(&j, &t->rows, p, cmd_first(o->worst, t->rows.sim.all.n));
-	if (t->rows.energy.n && gpu_energies_json(&x, "all", &j, e) < 0)
-		return -1;
-	out_json_close(&j, '}');
-	return 0;
+	doc_open(d, NULL, '{');
+	head(d, t, o, &s.all);
+	classes(d, &s);
+	groups(d, &s.rows, t->n_blocks);
+	sizes(d, &s.sizes);
+	if (o->worst || d->format == OUT_JSON) {
+		doc_say(d, "\n");
+		doc_table(d, "worst", "the worst", worst, sample, &((struct samples){ &t->rows, s.places }));
+	}
+	if (t->rows.energy.n) {
+		doc_say(d, "\n");
+		rc = gpu_energies_doc(d, &x, "all", o->worst, GPU_ENERGY_TITLE, e);
+	}
+	doc_close(d, '}');
+	return rc;
 }
 
 /* --- kept --------------------------------------------------------------------------------------------------------- */
@@ -318,17 +281,14 @@ static int check_mape(const struct ops_rows *t, const struct validate_ops *o, st
 	                         all.sim[0].mape, o->most);
 }
 
-int validate_ops(const struct gpu_options *g, const struct validate_ops *o, enum out_format f, struct str *out,
-                 struct err *e)
+int validate_ops(const struct gpu_options *g, const struct validate_ops *o, struct doc *d, struct err *e)
 {
 	struct ops_rows t = { .conf = NULL };
 	const struct ops_rows_how how = { o->start, o->fidelity, o->split, o->twin };
 	int rc = ops_rows_run(&t, g, &how, e);
 
-	if (rc == 0 && f == OUT_CSV)
-		sample_rows(&t.rows, NULL, t.rows.sim.all.n, NULL, f, out);
-	else if (rc == 0)
-		rc = f == OUT_JSON ? print_json(&t, o, out, e) : print_table(&t, o, out, e);
+	if (rc == 0)
+		rc = print(d, &t, o, e);
 	if (rc == 0 && o->output)
 		rc = store(&t, g, o, e);
 	if (rc == 0)

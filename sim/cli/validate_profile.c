@@ -128,33 +128,26 @@ static int by_time(const void *a, const void *b)
 	return v > 0 ? 1 : v < 0 ? -1 : strcmp(x->name, y->name);
 }
 
-static void row(struct out_table *t, const char *name, const struct family *f, const struct family *all)
+static void row(struct doc *d, const void *of, size_t i)
 {
-	out_text(t, name);
-	out_real(t, f->measured_n);
-	out_int(t, (int64_t)f->simulated_n);
-	out_real(t, f->measured_us);
-	out_real(t, f->simulated_us);
-	if (f->measured_us > 0)
-		out_real(t, 100 * (f->simulated_us - f->measured_us) / f->measured_us);
-	else
-		out_null(t);
-	out_real(t, cmd_pct(f->measured_us, all->measured_us));
-	out_real(t, cmd_pct(f->simulated_us, all->simulated_us));
+	const struct sums *s = of;
+	const struct family *f = i < s->n ? &s->v[i] : &s->all, *all = &s->all;
+
+	doc_text(d, "family", i < s->n ? f->name : "all");
+	doc_real(d, "measured_n", 1, f->measured_n);
+	doc_count(d, "simulated_n", f->simulated_n);
+	doc_real(d, "measured_us", 1, f->measured_us);
+	doc_real(d, "simulated_us", 1, f->simulated_us);
+	doc_real_if(d, "error_pct", 1, f->measured_us > 0, 100 * (f->simulated_us - f->measured_us) / f->measured_us);
+	doc_real(d, "measured_share", 1, cmd_pct(f->measured_us, all->measured_us));
+	doc_real(d, "simulated_share", 1, cmd_pct(f->simulated_us, all->simulated_us));
 }
 
-int validate_profile(const struct gpu_options *o, const struct validate_profile *p, enum out_format f, struct str *out,
-                     struct err *e)
+int validate_profile(const struct gpu_options *o, const struct validate_profile *p, struct doc *d, struct err *e)
 {
-	static const struct out_col cols[] = {
-		{ "family", OUT_TEXT, 0 },         { "measured_n", OUT_REAL, 1 },      { "simulated_n", OUT_INT, 0 },
-		{ "measured_us", OUT_REAL, 1 },    { "simulated_us", OUT_REAL, 1 },    { "error_pct", OUT_REAL, 1 },
-		{ "measured_share", OUT_REAL, 1 }, { "simulated_share", OUT_REAL, 1 },
-	};
 	struct arena *a = arena_new(MEASURED_MEMORY);
 	struct rules *r = rules_load(o->rules, e);
 	struct sums s = { .cap = 64 };
-	struct out_table *t;
 	double off;
 	int rc = -1;
 
@@ -166,12 +159,7 @@ int validate_profile(const struct gpu_options *o, const struct validate_profile 
 	if (measured(p, r, a, &s, e) < 0 || simulated(o, p, r, a, &s, e) < 0)
 		goto out;
 	qsort(s.v, s.n, sizeof *s.v, by_time);
-	t = out_table_new(cols, sizeof cols / sizeof *cols, "kernels of a step, by family");
-	for (size_t i = 0; i < s.n; i++)
-		row(t, s.v[i].name, &s.v[i], &s.all);
-	row(t, "all", &s.all, &s.all);
-	out_table_write(t, f, out);
-	out_table_free(t);
+	doc_table(d, NULL, "kernels of a step, by family", s.n + 1, row, &s);
 	off = 100 * (s.all.simulated_us - s.all.measured_us) / s.all.measured_us;
 	rc = 0;
 	if (p->most >= 0 && (off > p->most || -off > p->most))

@@ -25,65 +25,52 @@ struct totals {
 	size_t n;
 };
 
-static void cover_row(struct out_table *t, const char *what, const struct totals *x, enum sure_without w,
-                      const char *only)
-{
-	const struct sure_cover c = sure_cover(x->v, x->n, w, only);
+struct cover {
+	const char *what;
+	const struct totals *x;
+	enum sure_without w;
+};
 
-	out_text(t, what);
-	out_int(t, (int64_t)c.n);
-	out_int(t, (int64_t)c.in);
-	out_real(t, cmd_pct((double)c.in, (double)c.n));
-	out_real(t, 100 * c.half);
+static void cover_row(struct doc *d, const void *of, size_t i)
+{
+	const struct cover *r = (const struct cover *)of + i;
+	const struct sure_cover c = sure_cover(r->x->v, r->x->n, r->w, NULL);
+
+	doc_text(d, "intervals found on", r->what);
+	doc_count(d, "totals", c.n);
+	doc_count(d, "held", c.in);
+	doc_real(d, "held_pct", 1, cmd_pct((double)c.in, (double)c.n));
+	doc_real(d, "median_half_width_pct", 2, 100 * c.half);
 }
 
-static void cover(const struct totals *x, enum out_format f, struct str *out)
+static void cover(struct doc *d, const struct totals *x)
 {
-	static const struct out_col cols[] = { { "intervals found on", OUT_TEXT, 0 },
-		                               { "totals", OUT_INT, 0 },
-		                               { "held", OUT_INT, 0 },
-		                               { "held_pct", OUT_REAL, 1 },
-		                               { "median_half_width_pct", OUT_REAL, 2 } };
-	struct out_table *t =
-		out_table_new(cols, sizeof cols / sizeof *cols, "how many totals their 80 % intervals hold");
-
-	cover_row(t, "all", x, SURE_ALL, NULL);
-	cover_row(t, "all but the total's device", x, SURE_DEVICE, NULL);
-	cover_row(t, "all but the total's model", x, SURE_MODEL, NULL);
-	if (x->n_npu) {
-		const struct totals npu = { .v = x->npu, .n = x->n_npu };
-
-		cover_row(t, "an NPU's", &npu, SURE_ALL, NULL);
-		cover_row(t, "an NPU's but the total itself", &npu, SURE_MODEL, NULL);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void list(const struct totals *x, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "device", OUT_TEXT, 0 },         { "step", OUT_TEXT, 0 },         { "way", OUT_TEXT, 0 },
-		{ "measured_us", OUT_REAL, 1 },    { "simulated_us", OUT_REAL, 1 }, { "error_pct", OUT_REAL, 1 },
-		{ "half_width_pct", OUT_REAL, 1 }, { "held", OUT_TEXT, 0 },
+	const struct totals npu = { .v = x->npu, .n = x->n_npu };
+	const struct cover rows[] = {
+		{ "all", x, SURE_ALL },
+		{ "all but the total's device", x, SURE_DEVICE },
+		{ "all but the total's model", x, SURE_MODEL },
+		{ "an NPU's", &npu, SURE_ALL },
+		{ "an NPU's but the total itself", &npu, SURE_MODEL },
 	};
-	const double q = sure_quantile(x->v, x->n, NULL, NULL);
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "the totals");
 
-	for (size_t i = 0; i < x->n; i++) {
-		const struct sure_total *s = &x->v[i];
+	doc_table(d, NULL, "how many totals their 80 % intervals hold", x->n_npu ? 5 : 3, cover_row, rows);
+}
 
-		out_text(t, s->device);
-		out_text(t, s->step);
-		out_text(t, s->way);
-		out_real(t, s->measured_us);
-		out_real(t, s->simulated_us);
-		out_real(t, 100 * (s->simulated_us / s->measured_us - 1));
-		out_real(t, 100 * (exp(q * s->spread) - 1));
-		out_text(t, s->z <= q ? "yes" : "no");
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
+static void total(struct doc *d, const void *of, size_t i)
+{
+	const struct totals *x = of;
+	const struct sure_total *s = &x->v[i];
+	const double q = d->heads ? 0 : sure_quantile(x->v, x->n, NULL, NULL);
+
+	doc_text(d, "device", s->device);
+	doc_text(d, "step", s->step);
+	doc_text(d, "way", s->way);
+	doc_real(d, "measured_us", 1, s->measured_us);
+	doc_real(d, "simulated_us", 1, s->simulated_us);
+	doc_real(d, "error_pct", 1, 100 * (s->simulated_us / s->measured_us - 1));
+	doc_real(d, "half_width_pct", 1, 100 * (exp(q * s->spread) - 1));
+	doc_text(d, "held", s->z <= q ? "yes" : "no");
 }
 
 static bool first_of_device(const struct totals *x, size_t i)
@@ -149,20 +136,17 @@ static int read(struct totals *x, const char *path, const char *npu, struct err 
 	return read_npu(x, npu, e);
 }
 
-int validate_totals(const char *path, const char *npu, const char *output, enum out_format f, struct str *out,
-                    struct err *e)
+int validate_totals(const char *path, const char *npu, const char *output, struct doc *d, struct err *e)
 {
 	struct totals x = { .n = 0 };
 	int rc = read(&x, path, npu, e);
 
 	if (rc == 0) {
-		cover(&x, f, out);
-		if (f == OUT_TABLE) {
-			str_addf(out,
-			         "\n%.3f spreads on either side; the mean error of a class's sample is %.2f %%\n\n",
-			         sure_quantile(x.v, x.n, NULL, NULL), x.acc.all.mape);
-			list(&x, out);
-		}
+		cover(d, &x);
+		doc_say(d, "\n%.3f spreads on either side; the mean error of a class's sample is %.2f %%\n\n",
+		        sure_quantile(x.v, x.n, NULL, NULL), x.acc.all.mape);
+		if (d->format == OUT_TABLE)
+			doc_table(d, NULL, "the totals", x.n, total, &x);
 	}
 	if (rc == 0 && output)
 		rc = store(&x, output, e);

@@ -25,15 +25,16 @@ static const char *short_name(enum workload_asker by, struct arena *a)
 static void write_row(struct out_table *t, enum workload_key k, bool wide)
 {
 	const struct workload_row *r = &workload_rows[k];
+	const unsigned of = r->of & ~(1u << WORKLOAD_LAID); /* which is a trace */
 	char why[256];
 
 	out_text(t, r->name);
 	if (wide)
 		out_text(t, r->arg);
-	out_text(t, r->of == 1u << WORKLOAD_TRACE   ? "trace"
-	            : r->of == 1u << WORKLOAD_MODEL ? "model"
-	            : r->of & 1u << WORKLOAD_MODEL  ? "both"
-	                                            : "program");
+	out_text(t, of == 1u << WORKLOAD_TRACE   ? "trace"
+	            : of == 1u << WORKLOAD_MODEL ? "model"
+	            : of & 1u << WORKLOAD_MODEL  ? "both"
+	                                         : "program");
 	for (size_t i = 0; i < COLS(commands); i++)
 		out_text(t, workload_refused(k, WORKLOAD_NONE, commands[i], why, sizeof why) ? "-" : "yes");
 }

@@ -29,8 +29,8 @@ static bool joins(const struct lop *prev, const struct trace_launch *l, const st
 	if ((u && u->syncs) || (prev->rule && prev->rule->syncs))
 		return false; /* what the host waits for is an op of its own */
 	if (a && b) {
-		if (a->id != b->id)
-			return false;
+		if (a->id != b->id || (l->graph && l->correlation != prev->main->correlation))
+			return false; /* another op, or its graph once more */
 		return str_prefix(b->name, "aten::") || prev->only_parts || (u && (u->joins_previous || u->part)) ||
 		       (u && prev->rule && u->kind == prev->rule->kind);
 	}
@@ -103,7 +103,7 @@ static int group(struct lowering *w)
 		o->algorithm = u ? u->algorithm : OP_ATTN_FLASH;
 		o->only_parts = u && u->part;
 		o->n_launches = 1;
-		o->region = -1;
+		o->region = o->route = -1;
 		w->launch_op[i] = s->last = w->n++;
 	}
 	return 0;
@@ -113,6 +113,7 @@ static int keep_shape(struct lowering *w, struct lop *o, const struct shape *sh)
 {
 	o->s = sh->s;
 	o->dtype = sh->dtype, o->out_dtype = sh->out_dtype, o->acc_dtype = sh->acc_dtype;
+	o->open_groups = sh->open_groups;
 	o->open_index = sh->open_index, o->open_estimate = sh->open_estimate;
 	o->n_in = sh->n_in, o->n_out = sh->n_out;
 	if (sh->open_index)
@@ -161,15 +162,6 @@ static int read_shapes(struct lowering *w)
 #define CASE_PREFIX "case|" /* annotations of a benchmark: case|KIND|SHAPE|REP */
 #define MAX_RANGES  1024    /* more annotations than that are not looked at for steps */
 
-static size_t base_len(const char *name)
-{
-	size_t n = strlen(name);
-
-	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
-		n--;
-	return n;
-}
-
 /* The commonest of the names that end in a number, without it; NULL when no two are alike. */
 static const char *common_base(const struct trace *t, size_t *base_n)
 {
@@ -178,13 +170,13 @@ static const char *common_base(const struct trace *t, size_t *base_n)
 
 	for (size_t i = 0; i < t->n_ranges; i++) {
 		const char *name = t->ranges[i].name;
-		size_t n = base_len(name);
+		size_t n = lower_base_len(name);
 		uint32_t same = 0;
 
 		if (name[n] == '\0' || (base && *base_n == n && strncmp(base, name, n) == 0))
 			continue;
 		for (size_t j = i; j < t->n_ranges; j++)
-			same += strncmp(t->ranges[j].name, name, n) == 0 && base_len(t->ranges[j].name) == n;
+			same += strncmp(t->ranges[j].name, name, n) == 0 && lower_base_len(t->ranges[j].name) == n;
 		if (same > most)
 			most = same, base = name, *base_n = n;
 	}
@@ -210,7 +202,7 @@ static size_t number_steps(struct lowering *w, const char *base, size_t n)
 			/* Unsigned: an annotation of a foreign file may begin further back than a time can say. */
 			if (r->dur_ns <= 0 || (uint64_t)at - (uint64_t)r->start_ns >= (uint64_t)r->dur_ns)
 				continue;
-			if (base ? strncmp(r->name, base, n) != 0 || base_len(r->name) != n
+			if (base ? strncmp(r->name, base, n) != 0 || lower_base_len(r->name) != n
 			         : !str_prefix(r->name, CASE_PREFIX))
 				continue;
 			inside++;
@@ -271,6 +263,7 @@ static int make_ops(struct lowering *w)
 		o->rule = l->rule ? l->rule->name : "none";
 		o->name = o->fn = "";
 		o->layer = o->routed_by = -1;
+		o->types = l->main->op ? l->main->op->types : NULL;
 		o->first_launch = next;
 		o->n_launches = l->n_launches;
 		next += l->n_launches;
@@ -363,7 +356,9 @@ static void set_phases(struct lowering *w)
 static void count(const struct lowering *w, struct lower_stats *st)
 {
 	const struct op_stream *s = w->out;
+	uint64_t types[LOWER_TYPES];
 
+	memcpy(types, st->types, sizeof types);
 	*st = (struct lower_stats){
 		.launches = s->n_launches, .ops = s->n_ops, .kernel_ns = s->kernel_ns, .opaque_ns = s->opaque_ns
 	};
@@ -377,14 +372,20 @@ static void count(const struct lowering *w, struct lower_stats *st)
 			if (s->ops[i].kind != OP_OPAQUE)
 				st->lowered_kernel_ns += l->measured_ns;
 		}
+	for (uint32_t i = 0; i < w->n; i++)
+		st->inferred_groups += w->lops[i].route >= 0;
 	for (size_t i = 0; i < s->n_tensors; i++)
 		st->inferred_tensors += s->tensors[i].inferred;
+	memcpy(st->types, types, sizeof types);
 }
 
 int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
                 struct err *e)
 {
-	struct lowering w = { .t = t, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL };
+	struct trace typed;
+	struct lowering w = {
+		.t = &typed, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL
+	};
 
 	*out = (struct op_stream){ .digest = t->digest, .wall_ns = t->wall_ns };
 	if (t->n_devices && t->devices[0].sms > 0) {
@@ -396,10 +397,14 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	out->source = t->range ? arena_printf(a, "%s %s", t->path, t->range) : t->path;
 	if (!out->source && t->range)
 		return lower_nomem(&w);
+	memset(st, 0, sizeof *st);
+	if (lower_types(t, r, a, &typed, st, e) < 0)
+		return -1;
 	if (group(&w) < 0 || read_shapes(&w) < 0 || make_ops(&w) < 0)
 		return -1;
 	find_steps(&w);
-	if (lower_regions(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 || put_launches(&w) < 0)
+	if (lower_regions(&w) < 0 || lower_groups(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 ||
+	    put_launches(&w) < 0)
 		return -1;
 	out->cases = w.cases;
 	set_phases(&w);

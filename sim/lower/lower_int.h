@@ -1,10 +1,12 @@
 /* lower_int.h - an op stream while it is being made; for sim/lower/lower*.c only.
  *
- * The passes, in order: group launches into ops and read their shapes (lower.c; rows of tables: lower_listed.c), find routed regions
+ * The passes, in order: tell types that were not recorded (lower_types.c), group launches into ops and read their shapes (lower.c; rows of tables: lower_listed.c), find routed regions
  * (lower_route.c), infer tensors and write operands (lower_tensors.c, candidates in lower_pick.c), layers
  * (lower_route.c), names (lower_name.c); then addresses and dependences (workloads/place.h). */
 #ifndef NPUSIM_SIM_LOWER_LOWER_INT_H
 #define NPUSIM_SIM_LOWER_LOWER_INT_H
+
+#include <string.h>
 
 #include "sim/lower/lower.h"
 #include "workloads/listed.h"
@@ -25,12 +27,14 @@ struct lop {
 	uint32_t step;
 	struct op_shape s;
 	enum dtype dtype, out_dtype, acc_dtype;
-	bool open_index, open_estimate;
+	bool open_groups, open_index, open_estimate;
 	struct shape_io *in, *out;
 	uint32_t n_in, n_out;
 	const struct listed_shape *listed; /* a row of a table of ops: it has this and no `in` and `out`; else NULL */
 	int32_t region;                    /* routed region a product stands in; -1 */
 	uint32_t slot, place;              /* which pick; which of the region's weights */
+	int32_t route;                     /* a grouped product's; -1 */
+	uint32_t groups;                   /* matrices it has, of which it uses s.batch */
 };
 
 /* From a router's top-k over the host's read to where the picked experts' results come together. */
@@ -110,11 +114,25 @@ static inline int lower_nomem(struct lowering *w)
 	return err_set(w->e, ERR_NOMEM, "out of memory while lowering");
 }
 
+/* Characters of a name before the number at its end. */
+static inline size_t lower_base_len(const char *name)
+{
+	size_t n = strlen(name);
+
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return n;
+}
+
+/* lower_types.c: `to` is `from` with what is known of types and numbers that the recording does not say. */
+int lower_types(const struct trace *from, struct rules *r, struct arena *a, struct trace *to, struct lower_stats *st,
+                struct err *e);
 /* lower_listed.c: a row's shape, or why it is opaque; its operands. */
 int lower_listed_read(struct lowering *w, struct lop *o);
 int lower_listed(struct lowering *w, uint32_t op);
 /* lower_route.c */
 int lower_regions(struct lowering *w);
+int lower_groups(struct lowering *w);
 int lower_layers(struct lowering *w);
 /* lower_tensors.c */
 int lower_tensors(struct lowering *w);

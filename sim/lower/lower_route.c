@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/lower/lower_int.h"
+#include "workloads/experts.h"
 
 /* --- routed regions ----------------------------------------------------------------------------------------------- */
 
@@ -117,6 +118,67 @@ int lower_regions(struct lowering *w)
 	return 0;
 }
 
+/* --- grouped products --------------------------------------------------------------------------------------------- */
+
+/* The router whose picks the rows are: the last one before over as many experts as there are groups, in this step. */
+static uint32_t router_of(const struct lowering *w, uint32_t op, uint64_t groups)
+{
+	for (uint32_t i = op; i-- > 0 && w->lops[i].step == w->lops[op].step;)
+		if (routes(w, i) && w->lops[i].s.cols == groups)
+			return i;
+	return NO_OP;
+}
+
+/* How many groups the rows fall on: as many as even picks of `top` different ones a token are expected to hit; where no
+ * router was seen to pick so many rows, each is a pick by itself. */
+static uint64_t groups_hit(const struct lowering *w, uint32_t topk, uint64_t groups, uint64_t rows)
+{
+	uint64_t top = topk != NO_OP ? w->lops[topk].s.top : 1;
+
+	if (!top || rows % top || (topk != NO_OP && w->lops[topk].s.rows * top != rows))
+		top = 1;
+	return experts_hit((uint32_t)groups, (uint32_t)top, rows / top);
+}
+
+/* The rows of each group are on the device: so many groups are picked, and the run draws which. Products behind one
+ * router use the same. Regions have the first routes. */
+int lower_groups(struct lowering *w)
+{
+	struct op_stream *s = w->out;
+	struct op_route *all;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		n += w->lops[i].open_groups;
+	if (!n)
+		return 0;
+	if (!(all = arena_array(w->a, s->n_routes + n, sizeof *all)))
+		return lower_nomem(w);
+	if (s->n_routes)
+		memcpy(all, s->routes, s->n_routes * sizeof *all);
+	s->routes = all;
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct lop *o = &w->lops[i];
+		uint32_t topk, r = w->n_regions;
+
+		if (!o->open_groups)
+			continue;
+		o->groups = (uint32_t)o->s.batch;
+		topk = router_of(w, i, o->groups);
+		shape_close_groups(&o->s, groups_hit(w, topk, o->groups, o->s.m));
+		while (r < s->n_routes && (topk == NO_OP || all[r].topk_op != topk || all[r].top != o->s.batch))
+			r++;
+		if (r == s->n_routes)
+			all[s->n_routes++] = (struct op_route){ .experts = o->groups,
+				                                .top = (uint32_t)o->s.batch,
+				                                .layer = -1,
+				                                .topk_op = topk,
+				                                .sync_op = NO_OP };
+		o->route = (int32_t)r;
+	}
+	return 0;
+}
+
 /* --- layers ------------------------------------------------------------------------------------------------------- */
 
 /* A sum of the residual stream: of what an embedding, an earlier such sum or the outside made, and something else.
@@ -204,6 +266,7 @@ int lower_layers(struct lowering *w)
 				t->layer = s->ops[i].layer;
 		}
 	for (size_t i = 0; i < s->n_routes; i++)
-		s->routes[i].layer = s->ops[s->routes[i].topk_op].layer;
+		if (s->routes[i].topk_op != NO_OP)
+			s->routes[i].layer = s->ops[s->routes[i].topk_op].layer;
 	return 0;
 }

@@ -341,10 +341,28 @@ static void routed_left(struct lowering *w, uint32_t op, struct region *r, struc
 		refs->row[0] = g->elems - o->in[0].elems;
 }
 
+/* A grouped product's matrices are of one tensor, that of a router's experts. */
+static int grouped_inputs(struct lowering *w, uint32_t op, struct refs *refs)
+{
+	const struct lop *o = &w->lops[op];
+	struct op_tensor *t;
+
+	refs->val[0] = pick_input(w, op, 0, refs);
+	if ((refs->tensor[1] = external(w, o, &o->in[1], OP_WEIGHT)) == NO_TENSOR)
+		return -1;
+	t = &w->out->tensors[refs->tensor[1]];
+	t->instances = o->groups;
+	t->route = t->route < 0 ? o->route : t->route;
+	return 0;
+}
+
 static int product_inputs(struct lowering *w, uint32_t op, struct refs *refs)
 {
 	struct lop *o = &w->lops[op];
 	bool batched = o->in[0].ndims > 2 && o->in[1].ndims > 2;
+
+	if (o->route >= 0)
+		return grouped_inputs(w, op, refs);
 
 	if (batched) /* operands of attention in the open: neither is a weight */
 		o->in[0].use = SHAPE_DATA, o->in[1].use = SHAPE_CACHE;
@@ -422,6 +440,11 @@ static void read_operand(struct lowering *w, uint32_t op, uint32_t i, const stru
 	if (touched > whole)
 		touched = whole;
 	put_operand(w, op, refs->tensor[i], false, offset, dtype_bytes(io->dtype, span), touched);
+	/* Each group that is used is an operand. */
+	for (uint32_t s = 1; w->lops[op].route >= 0 && i == 1 && s < w->lops[op].s.batch; s++) {
+		put_operand(w, op, refs->tensor[i], false, offset, dtype_bytes(io->dtype, span), touched);
+		w->out->operands[w->out->n_operands - 1].slot = s;
+	}
 }
 
 static bool sums_alike(const struct lop *o, const struct shape_io *out)
@@ -513,7 +536,10 @@ static int lower_op(struct lowering *w, uint32_t op)
 	(void)region_of(w, op);
 	if (o->opaque)
 		return 0;
-	x->routed_by = o->region; /* also where its weights are no expert's: it stands behind the host's read */
+	x->routed_by =
+		o->route >= 0
+			? o->route
+			: o->region; /* also where its weights are no expert's: it stands behind the host's read */
 	if (o->listed)
 		return lower_listed(w, op);
 	memset(refs.row, 0, sizeof refs.row);
@@ -564,8 +590,10 @@ int lower_tensors(struct lowering *w)
 	struct op_stream *s = w->out;
 	uint64_t ios = 1;
 
-	for (uint32_t i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++) {
 		ios += w->lops[i].listed ? w->lops[i].listed->n : w->lops[i].n_in + w->lops[i].n_out;
+		ios += w->lops[i].groups; /* each may be an operand */
+	}
 	if (ios > UINT32_MAX / 16)
 		return err_set(w->e, ERR_IO, "%llu operands are more than one op stream holds",
 		               (unsigned long long)ios);

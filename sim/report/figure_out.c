@@ -38,24 +38,6 @@ void figure_json(struct out_json *j, enum figure_part part, const struct figures
 	}
 }
 
-struct out_col figure_col(const struct figure *f)
-{
-	const bool whole = f->per == 1;
-
-	return (struct out_col){ f->name,
-		                 strcmp(f->unit, "B") == 0 ? OUT_BYTES
-		                 : whole                   ? OUT_INT
-		                                           : OUT_REAL,
-		                 whole ? 0 : US_DIGITS };
-}
-
-void figure_cell(struct out_table *t, const struct figure *f, bool result, const struct figures *x)
-{
-	const struct figure_value v = figure_value(f, x, NULL);
-
-	cell(t, result && v.known, v);
-}
-
 /* --- of ops ------------------------------------------------------------------------------------------------ */
 
 /* A share of no time is 0 here: null says that nothing of it was simulated. */

@@ -1,4 +1,4 @@
-/* figure_out.h - figures on their way out: as members of JSON, as columns and cells of a table. */
+/* figure_out.h - figures on their way out: as members of JSON; of ops as columns and cells of a table, too. */
 #ifndef NPUSIM_SIM_REPORT_FIGURE_OUT_H
 #define NPUSIM_SIM_REPORT_FIGURE_OUT_H
 
@@ -7,9 +7,6 @@
 
 /* All of one part. */
 void figure_json(struct out_json *j, enum figure_part part, const struct figures *x, const struct figure_measured *m);
-struct out_col figure_col(const struct figure *f);
-/* Its value; null where it has none, or where there is no result. */
-void figure_cell(struct out_table *t, const struct figure *f, bool result, const struct figures *x);
 
 /* The same of an op: null is what is not known of it. */
 void op_figure_json(struct out_json *j, enum op_part part, const struct op_figures *x, unsigned known);

@@ -7,6 +7,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/report/run_verdict.h"
+#include "sim/report/types_out.h"
 #include "sim/ui/screen.h"
 #include "workloads/known.h"
 
@@ -60,9 +61,10 @@ static void workload(const struct run_report *r, struct str *to)
 static void assumed(const struct run_report *r, struct str *to)
 {
 	if (r->stream->n_routes)
-		str_addf(to, "%zu routers; an expert is picked again with probability %.4g (%s)", r->stream->n_routes,
+		str_addf(to, "%zu routers; an expert is picked again with probability %.4g (%s)%s", r->stream->n_routes,
 		         (double)r->result->reuse_ppm / 1e6,
-		         r->reuse_given ? "--expert-reuse" : "assumed, top-k over experts");
+		         r->reuse_given ? "--expert-reuse" : "assumed, top-k over experts",
+		         r->lowered && r->lowered->inferred_groups ? "; their rows are inferred" : "");
 }
 
 /* What --rewrite found; how many bytes it spares stands with --all. */
@@ -102,6 +104,11 @@ static void facts(const struct run_report *r, struct str *out)
 	if (t.len)
 		said(out, "aligned", str_c(&t));
 	rewritten(r, out);
+	str_clear(&t);
+	if (r->lowered)
+		types_out_text(r->lowered, &t);
+	if (t.len)
+		said(out, "types", str_c(&t));
 	str_clear(&t);
 	if (r->verdict)
 		run_verdict_classes(r->verdict, &t);

@@ -10,6 +10,7 @@
 #include "sim/base/hash.h"
 #include "sim/report/figure_out.h"
 #include "sim/report/run_verdict.h"
+#include "sim/report/types_out.h"
 
 static void stalls(struct out_json *j, const struct run_op *o)
 {
@@ -184,6 +185,8 @@ void run_json(const struct run_report *r, struct str *out)
 	figure_json(&j, FIGURE_WALL, &x->figures, &m);
 	out_json_text(&j, "config", r->conf->cfg.name);
 	out_json_text(&j, "workload", r->trace->path);
+	if (r->lowered)
+		types_out_json(r->lowered, &j);
 	out_json_text(&j, "range", r->trace->range);
 	run_align_json(&j, r);
 	run_rewrite_json(&j, r);

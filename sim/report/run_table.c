@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/report/figure_out.h"
 #include "sim/report/run_verdict.h"
+#include "sim/report/types_out.h"
 #include "workloads/known.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
@@ -38,6 +39,18 @@ static void interval(const struct run_report *r, struct str *out)
 	str_free(&s);
 }
 
+static void types(const struct run_report *r, struct str *out)
+{
+	struct str s = STR_INIT;
+
+	if (r->lowered)
+		types_out_text(r->lowered, &s);
+	if (s.len)
+		str_addf(out, "types      %s\n", str_c(&s));
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
 static void head(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
@@ -62,6 +75,7 @@ static void head(const struct run_report *r, struct str *out)
 		                                                      : "range ",
 		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
 		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	types(r, out);
 	run_align_table(r, out);
 	run_rewrite_table(r, out);
 	if (ops_listed_all(r->stream))
@@ -84,10 +98,12 @@ static void head(const struct run_report *r, struct str *out)
 	else
 		str_add(out, "start      steady: run once to warm up, then measured\n");
 	if (r->stream->n_routes)
-		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)\n",
+		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)%s\n",
 		         r->stream->n_routes, (double)x->reuse_ppm / 1e6,
 		         r->reuse_given ? "--expert-reuse"
-		                        : "assumed, top-k over experts: a trace does not say which are picked");
+		                        : "assumed, top-k over experts: a trace does not say which are picked",
+		         r->lowered && r->lowered->inferred_groups ? "; how many rows each has is inferred: even picks"
+		                                                   : "");
 	str_addf(out, "fidelity   %s: ", x->engine->how);
 	if (x->engine->events)
 		str_addf(out, "%" PRIu64 " events, ", x->events);

@@ -1,9 +1,8 @@
-/* out.c - tables in three formats, and the final write. JSON text is in out_json.c. */
+/* out.c - tables in three formats. */
 #include "sim/ui/out.h"
 #include "sim/ui/screen.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,8 +45,7 @@ struct out_table *out_table_new(const struct out_col *cols, int n, const char *t
 {
 	struct out_table *t = calloc(1, sizeof *t);
 
-	assert(n > 0);
-	if (!t || !(t->arena = arena_new(0)) || !(t->cols = arena_array(t->arena, (size_t)n, sizeof *cols)))
+	if (!t || !(t->arena = arena_new(0)) || !(t->cols = arena_array(t->arena, (size_t)n + 1, sizeof *cols)))
 		goto fail;
 	for (int i = 0; i < n; i++) {
 		t->cols[i] = cols[i];
@@ -70,6 +68,21 @@ void out_table_free(struct out_table *t)
 	arena_free(t->arena);
 	free(t->cells);
 	free(t);
+}
+
+void out_table_col(struct out_table *t, struct out_col c)
+{
+	struct out_col *cols = t ? arena_array(t->arena, (size_t)t->n_cols + 1, sizeof *cols) : NULL;
+
+	if (!cols || !(c.name = arena_strdup(t->arena, c.name))) {
+		if (t)
+			t->failed = true;
+		return;
+	}
+	if (t->n_cols)
+		memcpy(cols, t->cols, (size_t)t->n_cols * sizeof *cols);
+	cols[t->n_cols++] = c;
+	t->cols = cols;
 }
 
 static void add(struct out_table *t, struct cell c)
@@ -402,26 +415,16 @@ static void write_json(const struct out_table *t, struct str *to)
 void out_table_write(const struct out_table *t, enum out_format f, struct str *to)
 {
 	if (!t || t->failed) {
-		to->failed = true; /* out_flush reports it */
+		to->failed = true; /* whoever writes it out reports it */
 		return;
 	}
-	assert(t->n % (size_t)t->n_cols == 0); /* whole rows */
+	assert(t->n_cols && t->n % (size_t)t->n_cols == 0); /* whole rows */
 	if (f == OUT_TABLE)
 		out_table_fit(t, screen_width(), to);
 	else if (f == OUT_CSV)
 		write_csv(t, to);
 	else
 		write_json(t, to);
-}
-
-int out_flush(const struct str *s, FILE *f, struct err *e)
-{
-	if (s->failed)
-		return err_nomem(e, "for the output");
-	errno = 0;
-	if (fwrite(str_c(s), 1, s->len, f) != s->len || fflush(f) != 0)
-		return err_sys(e, ERR_IO, errno ? errno : EIO, "cannot write the output");
-	return 0;
 }
 
 void out_wrap(const char *text, size_t at, size_t indent, size_t width, struct str *to)

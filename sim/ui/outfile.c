@@ -66,3 +66,13 @@ int outfile_write(const char *path, const struct str *text, struct err *e)
 	o.text.failed |= text->failed;
 	return outfile_close(&o, 0, e);
 }
+
+int outfile_print(const struct str *text, FILE *to, struct err *e)
+{
+	if (text->failed)
+		return err_nomem(e, "for the output");
+	errno = 0;
+	if (fwrite(str_c(text), 1, text->len, to) != text->len || fflush(to) != 0)
+		return err_sys(e, ERR_IO, errno ? errno : EIO, "cannot write the output");
+	return 0;
+}

@@ -23,6 +23,8 @@ int outfile_open(struct outfile *o, const char *path, struct err *e); /* `path` 
 int outfile_flush(struct outfile *o, struct err *e);
 /* rc < 0: something went wrong, and the file is dropped; returns -1 then. One never opened, or all zero, is fine. */
 int outfile_close(struct outfile *o, int rc, struct err *e);
+/* Writes all of a text to an open stream and flushes it; a short write is ERR_IO. */
+int outfile_print(const struct str *text, FILE *to, struct err *e);
 /* A whole text at once. */
 int outfile_write(const char *path, const struct str *text, struct err *e);
 

@@ -95,6 +95,8 @@ int measured_load(const struct measured_from *from, struct measured *m, struct e
 	tracedb_free(db);
 	if (rc < 0)
 		measured_free(m);
+	else if (from->part && !from->range)
+		lower_part(&m->trace, &m->left);
 	return rc;
 }
 

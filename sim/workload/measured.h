@@ -3,6 +3,7 @@
 #define NPUSIM_SIM_WORKLOAD_MEASURED_H
 
 #include "sim/base/arena.h"
+#include "sim/lower/lower.h"
 #include "sim/profile/counters.h"
 #include "traces/db/tracedb.h"
 #include "traces/text/input.h"
@@ -13,6 +14,7 @@
 #define MEASURED_PIECE  ((size_t)1 << 15) /* with its ops, lowered, 5 KB a launch */
 
 struct measured {
+	struct lower_left left; /* what of the trace was left out, where its part was asked for */
 	struct arena *arena;
 	struct trace trace;
 	struct counters *counters; /* NULL: none are stored */
@@ -29,6 +31,7 @@ struct measured_from {
 		*each; /* not NULL: launches are given to it some at a time (tracedb_load_pieces), counters are there */
 	void *each_arg;
 	const char *rules;        /* a table's path, "": the one that comes with npusim; NULL: none are read */
+	bool part;                /* of a whole trace the part that has ops (sim/lower/lower.h), where it is not all */
 	uint64_t context;         /* of a replay; 0: what it assumes */
 	input_progress *progress; /* while a profile is read; may be NULL */
 	void *arg;

@@ -29,7 +29,7 @@
 /* NULL and 0: not given, the default. Texts must outlive it. */
 struct workload_spec {
 	const char *trace, *range, *model, *program;
-	const char *phase, *quant, *kv, *style, *attention, *skew, *rewrite, *rules;
+	const char *phase, *quant, *kv, *style, *attention, *skew, *rewrite, *rules, *dtype;
 	uint64_t batch, context, tokens, layers, experts, image;
 };
 
@@ -47,7 +47,7 @@ enum workload_key {
 	WORKLOAD_KEY_TRACE, WORKLOAD_KEY_RANGE, WORKLOAD_KEY_MODEL, WORKLOAD_KEY_PROGRAM, WORKLOAD_KEY_PHASE,
 	WORKLOAD_KEY_BATCH, WORKLOAD_KEY_CONTEXT, WORKLOAD_KEY_TOKENS, WORKLOAD_KEY_QUANT, WORKLOAD_KEY_KV,
 	WORKLOAD_KEY_STYLE, WORKLOAD_KEY_ATTENTION, WORKLOAD_KEY_LAYERS, WORKLOAD_KEY_EXPERTS, WORKLOAD_KEY_IMAGE,
-	WORKLOAD_KEY_SKEW, WORKLOAD_KEY_REWRITE, WORKLOAD_KEY_RULES, WORKLOAD_KEYS
+	WORKLOAD_KEY_SKEW, WORKLOAD_KEY_REWRITE, WORKLOAD_KEY_RULES, WORKLOAD_KEY_DTYPE, WORKLOAD_KEYS
 };
 /* Who asks for workloads: commands, and the files that some of them read. */
 enum workload_asker {

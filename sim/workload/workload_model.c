@@ -89,6 +89,8 @@ int workload_check_texts(const struct workload_spec *s, struct err *e)
 	if (choices(s, BUILD_NPU, &x, e) < 0 || skew(s->skew, &v, e) < 0 || (s->quant && !scheme_find(s->quant, e)) ||
 	    (s->kv && scheme_kv(s->kv, e) == DT_NONE))
 		return -1;
+	if (s->dtype && lower_types_check(s->dtype, e) < 0)
+		return -1;
 	if (s->rewrite && rewrite_parse(s->rewrite, &list, e) < 0)
 		return err_add(e, "reading option '--rewrite'");
 	return 0;

@@ -1,6 +1,7 @@
 /* workload_read.c - a spec's op stream: read, built, brought to another batch or context, rewritten. */
 #include <string.h>
 
+#include "sim/base/hash.h"
 #include "sim/build/scale.h"
 #include "sim/workload/workload_int.h"
 #include "workloads/known.h"
@@ -45,13 +46,17 @@ static int trace_read(struct workload *w, const struct workload_reader *by, stru
 		                      .path = s->trace,
 		                      .range = s->range,
 		                      .rules = s->rules ? s->rules : "",
+		                      .part = w->source == WORKLOAD_TRACE,
 		                      .progress = by->progress,
 		                      .arg = by->arg };
 
 	/* A replay has its context from its file; any other trace is brought to it. */
 	w->replay = w->source == WORKLOAD_TRACE && s->context && measured_is_replay(s->trace);
 	from.context = w->replay ? s->context : 0;
-	if (measured_load(&from, &w->in, e) < 0 || (w->source == WORKLOAD_LAID && workload_lay(w, by, e) < 0) ||
+	if (measured_load(&from, &w->in, e) < 0)
+		return -1;
+	w->in.trace.dtype = s->dtype;
+	if ((w->source == WORKLOAD_LAID && workload_lay(w, by, e) < 0) ||
 	    lower_trace(&w->in.trace, w->in.rules, w->in.arena, &w->own, &w->lowered, e) < 0 ||
 	    (w->in.counters && counters_ops(w->in.counters, &w->in.trace, &w->own, w->in.arena, &w->counted, e) < 0) ||
 	    (w->source == WORKLOAD_LAID && workload_lay_name(w, e) < 0))
@@ -178,6 +183,8 @@ int workload_read(const struct workload_spec *s, const struct workload_reader *b
 	if (read[w->source](w, by, e) < 0 || (!w->in.rules && !(w->in.rules = rules_load_from(by->source, NULL, e))))
 		return -1;
 	w->rules_hash = rules_hash(w->in.rules);
+	if (w->spec.dtype) /* stored, its ops are others */
+		w->rules_hash = hash_str(w->rules_hash, w->spec.dtype);
 	return rewritten(w, e);
 }
 

@@ -79,6 +79,10 @@ const struct workload_row workload_rows[WORKLOAD_KEYS] = {
 		" back is computed in bf16 (native-fp16: in fp16). What was rewritten is told, to the byte" },
 	[WORKLOAD_KEY_RULES] = { .name = "rules", .type = WORKLOAD_FILE, .at = AT(rules), .of = TRACE | LAID,
 		.arg = "FILE", .help = "the table that makes ops of kernels, instead of the one that comes with npusim" },
+	[WORKLOAD_KEY_DTYPE] = { .name = "dtype", .type = WORKLOAD_TEXT, .at = AT(dtype), .of = TRACE,
+		.arg = "FORMAT", .instead = WORKLOAD_KEY_QUANT, .help =
+		"number format of tensors whose type neither the recording nor a kernel's name nor an op beside them tells: bf16,"
+		" fp16, fp32, ...; by default their ops are opaque" },
 };
 
 #define ALL      (BIT(WORKLOAD_KEYS) - 1)

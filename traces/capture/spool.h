@@ -6,7 +6,7 @@
  * All numbers are little-endian: `i` 4 bytes, `q` 8. Times are CUPTI's, in ns of one clock for host and device. A file
  * is whole up to any record's end, so what a killed program left behind can be read; SPOOL_END says that nothing was
  * killed. Names come once, numbered from 1, before they are used; 0 is no name. A version adds no kind and no number to
- * a kind: what changes has a new version. */
+ * a kind: what changes has a new version. Version 2 has SPOOL_NODE. */
 #ifndef NPUSIM_CAPTURE_SPOOL_H
 #define NPUSIM_CAPTURE_SPOOL_H
 
@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define SPOOL_MAGIC   "NPUSIMSP"
-#define SPOOL_VERSION 1u
+#define SPOOL_VERSION 2u
+#define SPOOL_OLDEST  1u
 #define SPOOL_HEADER  16u        /* bytes before the first record */
 #define SPOOL_HEAD    8u         /* bytes before a record's numbers */
 #define SPOOL_FIELDS  24         /* numbers of a record, at most */
@@ -23,7 +24,7 @@
 
 /* clang-format off */
 enum spool_kind { SPOOL_PROCESS = 1, SPOOL_NAME, SPOOL_DEVICE, SPOOL_KERNEL, SPOOL_COPY, SPOOL_SET, SPOOL_CALL, SPOOL_MARK,
-                  SPOOL_CLOCK, SPOOL_LOST, SPOOL_END, SPOOL_KINDS };
+                  SPOOL_CLOCK, SPOOL_LOST, SPOOL_END, SPOOL_NODE, SPOOL_KINDS };
 
 enum { PROCESS_START, PROCESS_PID };                                              /* text: the command */
 enum { NAME_ID };                                                                 /* text: the name */
@@ -41,6 +42,7 @@ enum { EDGE_BEGIN = 1, EDGE_END = 2 };
 enum { CLOCK_TIME, CLOCK_DEVICE, CLOCK_SM_MHZ, CLOCK_MEM_MHZ };
 enum { LOST_RECORDS };                                                            /* the driver had no room for them */
 enum { END_TIME };
+enum { NODE_TIME, NODE_ID, NODE_FROM, NODE_THREAD };                              /* a graph's node was made; a copy of node FROM, or 0 */
 
 /* NULL: no such kind. */
 static inline const char *spool_layout(uint32_t kind)
@@ -48,7 +50,7 @@ static inline const char *spool_layout(uint32_t kind)
 	static const char *const layouts[SPOOL_KINDS] = {
 		[SPOOL_PROCESS] = "qi", [SPOOL_NAME] = "i", [SPOOL_DEVICE] = "iiiiqqqqq", [SPOOL_KERNEL] = "qqiiiiiiq" "iiiiiiiii" "iiii",
 		[SPOOL_COPY] = "qqiiiiiiq" "qiii", [SPOOL_SET] = "qqiiiiiiq" "qi", [SPOOL_CALL] = "qqiii", [SPOOL_MARK] = "qiiiii",
-		[SPOOL_CLOCK] = "qiii", [SPOOL_LOST] = "q", [SPOOL_END] = "q",
+		[SPOOL_CLOCK] = "qiii", [SPOOL_LOST] = "q", [SPOOL_END] = "q", [SPOOL_NODE] = "qqqi",
 	};
 
 	return kind < SPOOL_KINDS ? layouts[kind] : NULL;

@@ -104,7 +104,8 @@ static const char *const migrations[] = {
 	" graph integer, graph_node integer);" \
 	"create temp table new_metric(seq integer, name integer, value real, unit text);" \
 	"create temp table new_mark(id integer primary key, begin_ns integer, end_ns integer, thread integer," \
-	" name integer, domain integer)"
+	" name integer, domain integer);" \
+	"create temp table new_node(id integer primary key, at_ns integer, thread integer)"
 
 struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 {

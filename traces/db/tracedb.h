@@ -47,6 +47,7 @@ struct trace_import_stats {
 	int64_t stats;             /* names known only as statistics; their instances are among the kernels */
 	int64_t metrics;           /* counters of single kernels */
 	int64_t untimed;           /* kernels without a duration, stored with 0: their counters are the point */
+	int64_t unlisted;          /* kernels without an op, of a format whose kernels are rows of a table of ops */
 	int64_t events;            /* of any sort, in the file */
 	int64_t cut, lost, killed; /* of our own capture: bytes cut off at the end, records that the driver had no
 	                                      * room or no time for, 1 when the program did not end by itself */
@@ -84,6 +85,9 @@ typedef int tracedb_mark_fn(void *arg, const struct tracedb_mark *m, struct err 
 int tracedb_put_begin(struct tracedb *t, int64_t id, const struct tracedb_mark *m, struct err *e);
 int tracedb_put_end(struct tracedb *t, int64_t id, int64_t end_ns, struct err *e);
 int tracedb_each_mark(struct tracedb *t, tracedb_mark_fn *each, void *arg, struct err *e);
+/* A node of a graph: where the call that made it stood. `from`: the node that it is a copy of, which was put before; 0 none.
+ * What a node launches later is of the op that was around that call. */
+int tracedb_put_node(struct tracedb *t, int64_t id, int64_t from, int64_t at_ns, int64_t thread, struct err *e);
 /* Notes that the launch put last has no duration in its file. */
 void tracedb_untimed(struct tracedb *t);
 /* An op's argument that did not fit. */

@@ -16,7 +16,9 @@ enum call_kind { CALL_OTHER, CALL_LAUNCH, CALL_SYNC, CALL_COPY_SYNC, CALL_COPY_A
 #define TRACEDB_THREADS 64 /* whose ops are nested on the way in; of more, at the end */
 
 /* What importers put waits in these tables until the calls and ops it belongs to are all there. */
-#define TRACEDB_UNSTAGE "delete from new_launch; delete from new_metric; delete from new_mark"
+#define TRACEDB_UNSTAGE \
+	"delete from new_launch; delete from new_metric; delete from new_mark;" \
+	"delete from new_node"
 
 struct tracedb {
 	struct db *db;

@@ -180,7 +180,7 @@ static const struct trace_op *load_op(struct tracedb_load *l, int64_t id, struct
 int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src,
                        struct trace_launch *x, struct err *e)
 {
-	const int64_t kind = db_col_i64(s, 1), dir = db_col_i64(s, 23);
+	const int64_t kind = db_col_i64(s, 1), dir = db_col_i64(s, 23), link = db_col_i64(s, 30);
 	int i = 5;
 
 	x->id = db_col_i64(s, 0);
@@ -210,9 +210,9 @@ int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const str
 	x->blocking = db_col_i64(s, 24) != 0;
 	if (!db_col_null(s, 25) && !(x->op = load_op(l, db_col_i64(s, 25), e)))
 		return -1;
-	x->link = !x->op                                    ? TRACE_LINK_NONE
-	          : db_col_i64(s, 30) == TRACE_LINK_NESTING ? TRACE_LINK_NESTING
-	                                                    : TRACE_LINK_ID;
+	x->link = !x->op                                                  ? TRACE_LINK_NONE
+	          : link == TRACE_LINK_NESTING || link == TRACE_LINK_NODE ? (enum trace_link)link
+	                                                                  : TRACE_LINK_ID;
 	x->graph = db_col_i64(s, 26);
 	x->graph_node = db_col_i64(s, 27);
 	x->host_start_ns = db_col_null(s, 28) ? -1 : ns_add(db_col_i64(s, 28), src->shift);

@@ -5,7 +5,8 @@
  * and 2023 wrote the correlation id there, which is some other op's number (pytorch/kineto, pull requests 846 and
  * 1001). Where the id does not count or there is none, the op is the innermost one around the call, which is what the
  * profiler's id means when it is right. A launch without a recorded call cannot be tried; its id counts unless another
- * id of the file was refuted. What a graph launches is of the op around the graph's launch, either way.
+ * id of the file was refuted. What a graph launches is of the op around the call that made its node, where the profiler
+ * noted that, else of the op around the graph's launch.
  *
  * Sorted cursors and indexed joins: memory stays bounded by SQLite's cache and the depth of nesting. */
 #include "traces/db/tracedb_int.h"
@@ -222,16 +223,12 @@ static int nest_launches(struct tracedb *t, struct sqlite3_stmt *get, struct sql
 static const char ops_in_order[] = "select id, start_ns, dur_ns, thread from op where source = ?"
 				   " order by thread, start_ns, dur_ns desc, id";
 
-static int link_nesting(struct tracedb *t, struct err *e)
+/* `moments`: launches that have no op, with the thread and the time at which an op was around them. */
+static int link_by(struct tracedb *t, const char *moments, const char *update, struct err *e)
 {
-	struct sqlite3_stmt *get =
-		db_stmt(t->db,
-	                "select l.id, c.thread, c.start_ns from launch l join call c on c.id = l.call"
-	                " where l.source = ? and l.op is null"
-	                " order by c.thread, c.start_ns",
-	                e);
+	struct sqlite3_stmt *get = db_stmt(t->db, moments, e);
 	struct sqlite3_stmt *ops = get ? db_stmt(t->db, ops_in_order, e) : NULL;
-	struct sqlite3_stmt *set = ops ? db_stmt(t->db, "update launch set op = ?, link = 2 where id = ?", e) : NULL;
+	struct sqlite3_stmt *set = ops ? db_stmt(t->db, update, e) : NULL;
 	int rc;
 
 	if (!set)
@@ -240,6 +237,20 @@ static int link_nesting(struct tracedb *t, struct err *e)
 	db_bind_i64(ops, 1, t->source);
 	rc = nest_launches(t, get, ops, set, e);
 	return db_stmt(t->db, ops_in_order, e) ? rc : -1; /* which leaves its cursor: ops may be left */
+}
+
+/* What a graph launches, by where its nodes were made; then all that is left, by its own call. */
+static int link_nesting(struct tracedb *t, struct err *e)
+{
+	static const char nodes[] =
+		"select l.id, n.thread, n.at_ns from launch l join new_node n on n.id = l.graph_node"
+		" where l.source = ? and l.graph <> 0 and l.op is null order by n.thread, n.at_ns",
+			  calls[] = "select l.id, c.thread, c.start_ns from launch l join call c on c.id = l.call"
+				    " where l.source = ? and l.op is null order by c.thread, c.start_ns";
+
+	if (link_by(t, nodes, "update launch set op = ?, link = 3 where id = ?", e) < 0)
+		return -1;
+	return link_by(t, calls, "update launch set op = ?, link = 2 where id = ?", e);
 }
 
 static int link_ops(struct tracedb *t, struct err *e)

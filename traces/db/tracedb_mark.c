@@ -1,5 +1,6 @@
-/* tracedb_mark.c - what an importer needs again before its import ends: ranges whose two ends come apart. In a table of the
- * database that is written, as there may be millions; it is empty between imports. */
+/* tracedb_mark.c - what an importer needs again before its import ends: ranges whose two ends come apart,
+ * and the nodes of graphs. In tables of the
+ * database that is written, as there may be millions; they are empty between imports. */
 #include "traces/db/tracedb_int.h"
 
 #include <assert.h>
@@ -58,4 +59,22 @@ int tracedb_each_mark(struct tracedb *t, tracedb_mark_fn *each, void *arg, struc
 			return -1;
 	}
 	return rc;
+}
+
+int tracedb_put_node(struct tracedb *t, int64_t id, int64_t from, int64_t at_ns, int64_t thread, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "insert or replace into new_node select ?1,"
+	                                 " coalesce((select at_ns from new_node where id = ?2), ?3),"
+	                                 " coalesce((select thread from new_node where id = ?2), ?4)",
+	                                 e);
+
+	assert(t->importing);
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, id);
+	db_bind_i64(s, 2, from);
+	db_bind_i64(s, 3, at_ns);
+	db_bind_i64(s, 4, thread);
+	return db_run(t->db, s, e);
 }

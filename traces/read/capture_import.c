@@ -143,6 +143,18 @@ static int take_mark(struct reader *r, struct err *e)
 	                                  : tracedb_put_end(r->db, (int64_t)v[MARK_ID], m.start_ns, e);
 }
 
+static int take_node(struct reader *r, struct err *e)
+{
+	const uint64_t *v = r->rec.v;
+	int64_t at;
+
+	if (v[NODE_ID] >= MOST || v[NODE_FROM] >= MOST)
+		return fault(r, "a graph's node is out of range", e);
+	if (moment(r, NODE_TIME, &at, e) < 0)
+		return -1;
+	return tracedb_put_node(r->db, (int64_t)v[NODE_ID], (int64_t)v[NODE_FROM], at, (int64_t)v[NODE_THREAD], e);
+}
+
 static int take_host(struct reader *r, struct err *e)
 {
 	switch (r->rec.kind) {
@@ -154,6 +166,8 @@ static int take_host(struct reader *r, struct err *e)
 		return take_call(r, e);
 	case SPOOL_MARK:
 		return take_mark(r, e);
+	case SPOOL_NODE:
+		return take_node(r, e);
 	case SPOOL_LOST:
 		r->lost += (int64_t)(r->rec.v[LOST_RECORDS] & UINT32_MAX);
 		return 0;

@@ -53,9 +53,9 @@ static int header(struct capture_spool *s, struct err *e)
 	if (!capture_spool_is(s->buf, s->len))
 		return err_set(e, ERR_IO, "'%s' is no spool of npusim's capture library", input_name(s->in));
 	version = s->len < 12 ? SPOOL_VERSION : (uint32_t)spool_get(s->buf + 8, 4);
-	if (version != SPOOL_VERSION)
-		return err_set(e, ERR_IO, "'%s' is a spool of version %lu, and this build reads version %u",
-		               input_name(s->in), (unsigned long)version, SPOOL_VERSION);
+	if (version < SPOOL_OLDEST || version > SPOOL_VERSION)
+		return err_set(e, ERR_IO, "'%s' is a spool of version %lu, and this build reads versions %u to %u",
+		               input_name(s->in), (unsigned long)version, SPOOL_OLDEST, SPOOL_VERSION);
 	if (s->len < SPOOL_HEADER)
 		s->cut = s->len;
 	s->at = s->len < SPOOL_HEADER ? s->len : SPOOL_HEADER;

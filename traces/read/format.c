@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/str.h"
+#include "traces/read/ascend_csv.h"
 #include "traces/read/capture_import.h"
 #include "traces/read/capture_spool.h"
 #include "traces/read/counters_csv.h"
@@ -15,6 +16,9 @@
 #include "traces/read/nsys_csv.h"
 #include "traces/read/ops_csv.h"
 #include "traces/read/replay.h"
+#include "traces/read/rocprof_csv.h"
+#include "traces/read/tt_csv.h"
+#include "traces/read/xplane_json.h"
 
 #define HEAD (64u * 1024)
 
@@ -38,8 +42,13 @@ static const struct format {
 	bool (*is_chatter)(const char *line, size_t n); /* by a line, where no header follows */
 	int (*import)(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
 	              struct trace_import_stats *st, struct err *e);
+	const char *lists_ops; /* the tool of a source whose kernels are rows of a table of ops */
 } formats[FORMAT_COUNT] = {
 	[FORMAT_AUTO] = { .name = "auto" },
+	[FORMAT_XPLANE] = { .name = "xplane",
+	                    .is_text = xplane_json_is_text,
+	                    .import = xplane_json_import,
+	                    .lists_ops = "xplane" },
 	[FORMAT_KINETO] = { .name = "kineto", .is_text = kineto_is_text, .import = kineto_import },
 	[FORMAT_NSYS] = { .name = "nsys", .is_bytes = nsys_is_bytes, .import = nsys_import },
 	[FORMAT_NSYS_CSV] = { .name = "nsys-csv",
@@ -53,7 +62,16 @@ static const struct format {
 	[FORMAT_CAPTURE] = { .name = "capture", .is_bytes = capture_spool_is, .import = import_capture },
 	[FORMAT_REPLAY] = { .name = "replay", .is_text = replay_is_text },
 	[FORMAT_COUNTERS] = { .name = "counters", .is_text = counters_csv_is_text, .import = counters_csv_import },
-	[FORMAT_OPS] = { .name = "ops", .is_text = ops_csv_is_text, .import = ops_csv_import },
+	[FORMAT_OPS] = { .name = "ops", .is_text = ops_csv_is_text, .import = ops_csv_import, .lists_ops = "ops" },
+	[FORMAT_TT_CSV] = { .name = "tt-metal",
+	                    .is_header = tt_csv_is_header,
+	                    .import = tt_csv_import,
+	                    .lists_ops = "tt-metal" },
+	[FORMAT_ASCEND_CSV] = { .name = "ascend",
+	                        .is_header = ascend_csv_is_header,
+	                        .import = ascend_csv_import,
+	                        .lists_ops = "ascend" },
+	[FORMAT_ROCPROF_CSV] = { .name = "rocprof", .is_header = rocprof_csv_is_header, .import = rocprof_csv_import },
 };
 
 /* "auto, kineto, nsys or replay" */
@@ -76,6 +94,19 @@ int format_parse(const char *name, enum trace_format *f, struct err *e)
 	err_set(e, ERR_USAGE, "unknown format '%s' for '--from': it is one of %s", name, str_c(&all));
 	str_free(&all);
 	return -1;
+}
+
+bool format_lists_ops(enum trace_format f)
+{
+	return formats[f].lists_ops != NULL;
+}
+
+bool format_tool_lists_ops(const char *tool)
+{
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		if (formats[i].lists_ops && strcmp(formats[i].lists_ops, tool) == 0)
+			return true;
+	return false;
 }
 
 /* --- by content ------------------------------------------------------------------------------------------------ */
@@ -174,7 +205,8 @@ static int not_read(const char *name, const char *head, size_t n, struct err *e)
 		e, ERR_IO,
 		"'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight Systems"
 		" SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV, tables of ops (CSV whose header"
-		" begins with 'op,') and spools of 'npusim trace record', plain or gzipped, and replays (YAML)",
+		" begins with 'op,'), tt-metal's ops report, Ascend's kernel_details.csv, XLA's trace viewer JSON,"
+		" rocprof's kernel tables and spools of 'npusim trace record', plain or gzipped, and replays (YAML)",
 		name);
 }
 
@@ -244,6 +276,8 @@ int format_import_with(struct tracedb *db, enum trace_format f, const char *path
 		err_set(e, ERR_IO, "a context is for a replay, and '%s' has its own", path);
 	else if (in && found > FORMAT_AUTO)
 		rc = formats[found].import(db, in, o->progress, o->arg, st, e);
+	if (rc == 0 && found > FORMAT_AUTO && format_lists_ops((enum trace_format)found))
+		st->unlisted = st->kernels - st->linked;
 	input_free(in);
 	return rc;
 }

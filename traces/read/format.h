@@ -7,6 +7,7 @@
 
 enum trace_format {
 	FORMAT_AUTO,
+	FORMAT_XPLANE, /* before any JSON */
 	FORMAT_KINETO,
 	FORMAT_NSYS,
 	FORMAT_NSYS_CSV,
@@ -15,10 +16,16 @@ enum trace_format {
 	FORMAT_REPLAY,
 	FORMAT_OPS,
 	FORMAT_COUNTERS,
+	FORMAT_TT_CSV,
+	FORMAT_ASCEND_CSV,
+	FORMAT_ROCPROF_CSV,
 	FORMAT_COUNT
 };
 
 int format_parse(const char *name, enum trace_format *f, struct err *e);
+/* Do its kernels become rows of a table of ops (workloads/listed.h), each alone? */
+bool format_lists_ops(enum trace_format f);
+bool format_tool_lists_ops(const char *tool); /* as a source in a trace database has it */
 /* Looks at the first 64 KiB of plain bytes, gzipped or not. FORMAT_AUTO: none that is read here (e has the reason);
  * -1 unreadable. */
 int format_of(struct input *in, struct err *e);

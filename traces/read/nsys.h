@@ -4,7 +4,8 @@
  * Reads: kernels, copies, sets; runtime and driver calls; NVTX ranges of both sorts (push/pop, start/end), whose text
  * stands in the row or in StringIds; the GPUs. The ranges that PyTorch's emit_nvtx writes ("aten::mm, op_id = 7") are
  * its ops: they become ops, with the sizes where it wrote them, and launches are linked to the innermost around
- * their call. Every table and column is asked for before it is used: versions differ, and a table is there only when
+ * their call; what a graph launches, to the op around the call that made its node, where the export says that of a single
+ * process (CUDA_GRAPH_NODE_EVENTS). Every table and column is asked for before it is used: versions differ, and a table is there only when
  * there was such data. All columns but times, names, device and stream may be missing.
  * A correlation id counts within one process only, so calls and launches are joined by process and id.
  * The file is opened read-only as one that does not change, so nothing appears beside it; a gzipped one is unpacked

@@ -1,10 +1,12 @@
-/* nsys_host.c - what the host did: runtime calls, and NVTX ranges thread by thread in order of time, as ops nest. */
+/* nsys_host.c - what the host did: runtime calls, and NVTX ranges thread by thread in order of time, as ops nest; where the
+ * nodes of graphs were made. */
 #include "traces/read/nsys_int.h"
 
 #include "traces/read/nvtx_op.h"
 
 #define RUNTIME "CUPTI_ACTIVITY_KIND_RUNTIME"
 #define NVTX    "NVTX_EVENTS"
+#define NODES   "CUDA_GRAPH_NODE_EVENTS"
 
 /* --- ranges ---------------------------------------------------------------------------------------------------- */
 
@@ -93,7 +95,55 @@ static int read_calls(struct nsys *n, struct err *e)
 	return rc;
 }
 
+/* --- nodes of graphs --------------------------------------------------------------------------------------------- */
+
+enum { N_START, N_END, N_TID, N_NODE, N_FROM, N_COLUMNS };
+
+static int put_nodes(struct nsys *n, const struct nsys_query *query, struct err *e)
+{
+	struct nsys_rows r;
+	int rc;
+
+	if (nsys_rows(n, &r, query, e) < 0)
+		return -1;
+	while ((rc = nsys_next(&r, e)) == 1) {
+		int64_t start, dur, node, from;
+
+		if (nsys_span(&r, &start, &dur, e) < 0 ||
+		    nsys_get(&r, N_NODE, "graphNodeId", INT64_MAX, &node, e) < 0 ||
+		    nsys_get(&r, N_FROM, "originalGraphNodeId", INT64_MAX, &from, e) < 0 ||
+		    tracedb_put_node(n->db, node, from, start, nsys_any(&r, N_TID), e) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	nsys_rows_end(&r);
+	return rc;
+}
+
+/* A node's number counts within its process: of several processes none is taken. */
+static int read_nodes(struct nsys *n, struct err *e)
+{
+	static const struct nsys_col cols[N_COLUMNS] = {
+		[N_START] = { "start", NSYS_NEEDED },
+		[N_END] = { "end", NSYS_NEEDED },
+		[N_TID] = { "globalTid", NSYS_NEEDED },
+		[N_NODE] = { "graphNodeId", NSYS_NEEDED },
+		[N_FROM] = { "originalGraphNodeId", NSYS_PLAIN },
+	};
+	static const struct nsys_query query = { NODES, "a graph's node", cols, N_COLUMNS, "order by 1, 4" };
+	int64_t processes = 0;
+	bool got = false;
+	int rc = nsys_has_table(n, NODES, e);
+
+	if (rc == 1 && (rc = nsys_has_column(n, NODES, "globalTid", e)) == 1 &&
+	    (rc = nsys_has_column(n, NODES, "graphNodeId", e)) == 1 &&
+	    nsys_number(n, "select count(distinct globalTid & ~0xffffff) from " NODES, &processes, &got, e) < 0)
+		rc = -1;
+	return rc <= 0 || processes != 1 ? (rc < 0 ? -1 : 0) : put_nodes(n, &query, e);
+}
+
 int nsys_host(struct nsys *n, struct err *e)
 {
-	return read_ranges(n, e) < 0 ? -1 : read_calls(n, e);
+	return read_ranges(n, e) < 0 || read_nodes(n, e) < 0 ? -1 : read_calls(n, e);
 }

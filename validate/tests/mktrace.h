@@ -52,6 +52,7 @@ static inline const char *mk_type(const char *p, size_t n)
 		{ "bool", "bool" },
 		{ "f8", "c10::Float8_e4m3fn" },
 		{ "f4x2", "c10::Float4_e2m1fn_x2" },
+		{ "c64", "c10::complex<float>" },
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

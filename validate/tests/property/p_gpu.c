@@ -85,7 +85,7 @@ static void fail(const struct gpu_launch *l, const char *what, ps_t got, ps_t bo
 
 static uint64_t fastest(const struct gpu_common_cfg *c)
 {
-	uint64_t f = c->flop_fp8;
+	uint64_t f = c->flop_int8 > c->flop_fp8 ? c->flop_int8 : c->flop_fp8;
 
 	f = c->flop_bf16 > f ? c->flop_bf16 : f;
 	return c->flop_fp32 > f ? c->flop_fp32 : f;

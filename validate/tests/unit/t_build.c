@@ -5,6 +5,7 @@
 #include "sim/map/fuse.h"
 #include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
+#include "workloads/experts.h"
 #include "workloads/model/count.h"
 #include "workloads/work.h"
 
@@ -281,11 +282,11 @@ TEST(a_batch_reads_its_weights_once_and_a_cache_for_each)
 
 TEST(tokens_that_pick_evenly_hit_so_many_experts)
 {
-	CHECK_U64(build_experts_hit(64, 6, 1), 6);
-	CHECK_U64(build_experts_hit(256, 8, 1), 8);
-	CHECK_U64(build_experts_hit(256, 8, 16), 102); /* 256 x (1 - (31/32)^16) = 101.96 */
-	CHECK_U64(build_experts_hit(8, 2, 1000), 8);
-	CHECK_U64(build_experts_hit(8, 8, 1), 8);
+	CHECK_U64(experts_hit(64, 6, 1), 6);
+	CHECK_U64(experts_hit(256, 8, 1), 8);
+	CHECK_U64(experts_hit(256, 8, 16), 102); /* 256 x (1 - (31/32)^16) = 101.96 */
+	CHECK_U64(experts_hit(8, 2, 1000), 8);
+	CHECK_U64(experts_hit(8, 8, 1), 8);
 }
 
 TEST(picked_rows_are_shared_out_to_the_last_one)
@@ -299,7 +300,7 @@ TEST(picked_rows_are_shared_out_to_the_last_one)
 	x.how.layers = 1;
 	make(&x);
 	CHECK_U64(x.s.n_routes, 1);
-	CHECK_U64(x.s.routes[0].top, build_experts_hit(128, 8, 5));
+	CHECK_U64(x.s.routes[0].top, experts_hit(128, 8, 5));
 	for (size_t i = 0; i < x.s.n_ops; i++)
 		if (x.s.ops[i].routed_by == 0) {
 			rows += x.s.ops[i].shape.m;
@@ -362,7 +363,7 @@ TEST(a_chip_has_its_share_of_experts_and_of_their_picks)
 	make(&x);
 	CHECK_U64(x.s.n_routes, 2); /* three layers are dense */
 	CHECK_U64(x.s.routes[0].experts, 32);
-	CHECK_U64(x.s.routes[0].top, (build_experts_hit(256, 8, 64) + 4) / 8);
+	CHECK_U64(x.s.routes[0].top, (experts_hit(256, 8, 64) + 4) / 8);
 	/* What a grouped product multiplies was quantised just before it. */
 	for (size_t i = 1; i < x.s.n_ops; i++)
 		if (x.s.ops[i].routed_by >= 0)

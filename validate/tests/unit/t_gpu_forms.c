@@ -453,6 +453,54 @@ TEST(a_step_of_matrix_instructions_costs_its_latency_and_its_math)
 	machine_conf_free(b.conf);
 }
 
+/* Rows of so many experts times [k, n] each in bf16, by tiles of 64 tokens and 128 outputs, 128 deep, clusters of two. */
+static ps_t experts(struct bed *b, uint64_t hit, uint64_t rows, uint64_t n, uint64_t k)
+{
+	const uint64_t weights = hit * n * k * 2;
+
+	b->op = (struct op){ .kind = OP_GEMM,
+		             .dtype = DT_BF16,
+		             .out_dtype = DT_BF16,
+		             .n_launches = 1,
+		             .shape = { .batch = hit, .m = rows, .n = n, .k = k } };
+	geometry(&b->at[0], 132, 1, 1, 384, 2);
+	b->at[0].smem_dynamic = 206848;
+	b->l[0].kernel = (struct kernel){
+		.form = KERNEL_GROUPED, .tile_m = 128, .tile_n = 64, .tile_k = 128, .stages = 4, .cluster_n = 2
+	};
+	b->l[0].mem = (struct gpu_mem){ .read = weights };
+	return total(b, 0);
+}
+
+/* Measured, traces/h200/micro/grouped.csv; groups and rows were given. */
+TEST(a_grouped_product_walks_over_the_tiles_of_all_groups)
+{
+	static const struct {
+		uint64_t hit, rows, n, k;
+		double us;
+	} cases[] = { { 1, 1, 2048, 2048, 13.8 },   { 8, 1, 2048, 2048, 33.9 },    { 42, 2, 2048, 2048, 122.1 },
+		      { 42, 2, 2048, 1024, 71.4 },  { 64, 16, 2048, 2048, 166.3 }, { 128, 1, 1536, 2048, 274.1 },
+		      { 4, 1, 5760, 2880, 63.6 },   { 21, 1, 5760, 2880, 284.5 },  { 2, 2, 14336, 4096, 102.9 },
+		      { 64, 64, 2048, 2048, 180.4 } };
+	struct bed b;
+	ps_t one, other;
+
+	open_bed(&b, NULL, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const ps_t want = (ps_t)(cases[i].us * 1e6);
+
+		near_ps(experts(&b, cases[i].hit, cases[i].rows, cases[i].n, cases[i].k), want, want * 3 / 20);
+	}
+	/* The 67th tile is another round; of a group's rows those that no tile holds are another tile. */
+	one = experts(&b, 66, 1, 128, 2048);
+	other = experts(&b, 67, 1, 128, 2048);
+	CHECK(other > one + PS_US);
+	one = experts(&b, 66, 64, 128, 2048);
+	other = experts(&b, 66, 180, 128, 2048);
+	CHECK(other > one + 2 * PS_US);
+	machine_conf_free(b.conf);
+}
+
 TEST(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full)
 {
 	struct bed b;
@@ -511,5 +559,6 @@ SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_
       T(clusters_of_a_gpc_with_the_same_rows_share_their_weights), T(attention_of_one_token_walks_over_tiles_of_keys),
       T(masked_attention_pays_for_its_last_block_and_the_mask), T(more_of_a_rate_is_never_slower),
       T(a_step_of_matrix_instructions_costs_its_latency_and_its_math),
+      T(a_grouped_product_walks_over_the_tiles_of_all_groups),
       T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full),
       T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn));

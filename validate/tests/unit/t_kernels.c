@@ -70,6 +70,41 @@ TEST(a_row_may_ask_for_the_rule_of_its_op)
 	kernels_free(k);
 }
 
+/* As PyTorch 2.11 names it, up to the tile; the same in fp8, and on a device whose kernel no other row has. */
+TEST(the_shipped_table_reads_the_tile_of_a_grouped_product)
+{
+	static const char head[] =
+		"_ZN7cutlass13device_kernelIN2at4cuda6detail25enable_3x_kernel_for_sm9xINS_4gemm6kernel13GemmUniversalI"
+		"NS5_17GroupProblemShapeIN4cute5tupleIJiiiEEEEENS5_10collective13CollectiveMmaINS5_39";
+	static const char bf16[] =
+		"MainloopSm90ArrayTmaGmmaWarpSpecializedILi4ENSA_IJNS9_1CILi2EEENSG_ILi1EEESI_EEENS5_40"
+		"KernelPtrArrayTmaWarpSpecializedPingpongEEENSA_IJNSG_ILi64EEENSG_ILi128EEESN_EEE";
+	static const char fp8[] =
+		"MainloopSm90ArrayTmaGmmaWarpSpecializedFP8ILi3ENSA_IJNS9_1CILi2EEENSG_ILi1EEESI_EEENS5_52"
+		"KernelPtrArrayTmaWarpSpecializedCooperativeFP8FastAccumEEENSA_IJNSG_ILi128EEENSG_ILi256EEE";
+	static const struct {
+		const char *name, *row;
+		uint32_t tile_n, tile_m, stages;
+	} rows[] = { { bf16, "grouped", 64, 128, 4 },
+		     { fp8, "grouped_large", 128, 256, 3 },
+		     { "MainloopSm100ArrayTmaUmmaWarpSpecializedILi6E", "grouped_any", 64, 128, 4 } };
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_load(NULL, &e);
+
+	CHECK_OK(k ? 0 : -1, e);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char name[640];
+		struct kernel x;
+
+		snprintf(name, sizeof name, "%s%s", head, rows[i].name);
+		x = kernels_match(k, name, "cutlass_grouped");
+		CHECK_STR(x.name, rows[i].row);
+		CHECK(x.form == KERNEL_GROUPED && x.tile_n == rows[i].tile_n && x.tile_m == rows[i].tile_m &&
+		      x.stages == rows[i].stages && x.tile_k && x.cluster_n == 2);
+	}
+	kernels_free(k);
+}
+
 TEST(the_shipped_table_reads_a_products_tile)
 {
 	struct err e = ERR_INIT;
@@ -151,6 +186,6 @@ TEST(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes)
 }
 
 SUITE(t_kernels, T(faults_are_placed_and_name_the_nearest_word), T(groups_are_numbers_or_words_that_stand_there_or_not),
-      T(a_row_may_ask_for_the_rule_of_its_op), T(the_shipped_table_reads_a_products_tile),
-      T(defaults_go_by_the_ops_kind_its_tokens_and_what_the_launch_does),
+      T(a_row_may_ask_for_the_rule_of_its_op), T(the_shipped_table_reads_the_tile_of_a_grouped_product),
+      T(the_shipped_table_reads_a_products_tile), T(defaults_go_by_the_ops_kind_its_tokens_and_what_the_launch_does),
       T(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes));

@@ -636,6 +636,61 @@ TEST(a_router_needs_a_host_that_reads_its_picks)
 	hand_close(&h);
 }
 
+static void grouped(struct hand *h, const char *args)
+{
+	mk_kernel(&h->m, "void at::cuda::detail::prepare_grouped_gemm_data<cutlass::bfloat16_t>", "aten::_grouped_mm",
+	          args);
+	mk_launch(&h->m,
+	          "_ZN7cutlass13device_kernelIN2at4cuda6detail25enable_3x_kernel_for_sm9xINS_4gemm6kernel13"
+	          "GemmUniversalINS5_17GroupProblemShapeIN4cute5tupleIJiiiEEEEE",
+	          h->m.t.launches[h->m.t.n_launches - 1].op);
+}
+
+/* Eight tokens pick 4 of 32 experts, whose rows are in order when the products read them. */
+TEST(a_grouped_product_has_the_experts_that_even_picks_hit)
+{
+	struct hand h;
+	uint64_t weights = 0;
+
+	hand_open(&h);
+	mk_kernel(&h.m, "void at::native::sbtopk::gatherTopK<float>", "aten::topk", "f32[8,32] =4 =-1 =True =True");
+	mk_kernel(&h.m, "void at::native::vectorized_gather_kernel<16, long>", "aten::index", "bf16[8,64] -")->grid[0] =
+		32;
+	mk_kernel(&h.m, "void at::cuda::kernelHistogram1D<int, int, long, 1, 2>", "aten::histc", "i32[32] =32 =0 =31");
+	grouped(&h, "bf16[32,64] bf16[32,64,96|6144,1,64] i32[32] - -");
+	simple(&h, "silu_kernel(x)", "aten::silu", "bf16[32,96]");
+	grouped(&h, "bf16[32,96] bf16[32,96,64|6144,1,96] i32[32] - -");
+	hand_lower(&h);
+	CHECK_U64(h.st.opaque_ns, 0);
+	CHECK_U64(h.s.n_ops, 6); /* pointers and sizes are prepared in the product's op */
+	CHECK_U64(h.s.n_routes, 1);
+	/* 32 x (1 - (7/8)^8) = 21.004 */
+	CHECK(h.s.routes[0].experts == 32 && h.s.routes[0].top == 21 && h.s.routes[0].topk_op == 0);
+	CHECK_U64(h.s.routes[0].sync_op, UINT32_MAX);
+	for (uint32_t i = 3; i < 6; i += 2) {
+		const struct op *o = &h.s.ops[i];
+		const struct op_tensor *w = &h.s.tensors[reads(&h.s, i, 1)->tensor];
+
+		CHECK(o->kind == OP_GEMM && o->routed_by == 0 && o->n_launches == 2);
+		CHECK(o->shape.batch == 21 && o->shape.m == 2 && o->n_operands == 1 + 21 + 1);
+		CHECK(w->instances == 32 && w->route == 0 && w->bytes == 64 * 96 * 2 && w->inferred);
+		for (uint32_t k = 0; k < 21; k++)
+			CHECK_U64(reads(&h.s, i, 1 + k)->slot, k);
+		for (uint32_t k = 0; k < o->n_operands; k++)
+			weights += h.s.operands[o->first_operand + k].touched;
+	}
+	CHECK_U64(weights, 2 * 21 * 64 * 96 * 2 + 2 * (32 * 64 + 32 * 96) * 2);
+	CHECK(made_by(&h.s, 3, 0) == 1 && made_by(&h.s, 5, 0) == 4);
+	hand_close(&h);
+	/* Without a router each row is a pick: 8 x (1 - (7/8)^4) = 3.3. */
+	hand_open(&h);
+	grouped(&h, "bf16[4,64] bf16[8,64,96] i32[8] - -");
+	hand_lower(&h);
+	CHECK(h.s.n_routes == 1 && h.s.routes[0].top == 3 && h.s.routes[0].topk_op == UINT32_MAX);
+	CHECK(h.s.ops[0].shape.batch == 3 && h.s.ops[0].shape.m == 2);
+	hand_close(&h);
+}
+
 TEST(a_samplers_top_k_is_no_router)
 {
 	struct hand h;
@@ -864,8 +919,8 @@ SUITE(t_lower, T(every_activity_of_a_decode_step_is_in_one_modelled_op),
       T(a_trace_of_nothing_is_a_stream_of_nothing), T(what_nobody_knows_is_opaque_and_carries_its_time),
       T(what_joins_the_previous_launch_needs_one), T(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself),
       T(streams_that_interleave_keep_their_launches_together), T(what_the_host_waits_for_is_an_op_of_its_own),
-      T(a_router_needs_a_host_that_reads_its_picks), T(a_samplers_top_k_is_no_router),
-      T(in_place_ops_write_what_they_read), T(many_tokens_at_once_are_prefill),
+      T(a_router_needs_a_host_that_reads_its_picks), T(a_grouped_product_has_the_experts_that_even_picks_hit),
+      T(a_samplers_top_k_is_no_router), T(in_place_ops_write_what_they_read), T(many_tokens_at_once_are_prefill),
       T(q_k_and_v_of_one_shape_go_where_they_are_meant), T(cases_of_a_benchmark_have_nothing_in_common),
       T(an_annotation_that_began_before_all_time_holds_nothing), T(blocks_are_used_again_and_large_ones_at_once),
       T(tensors_beyond_every_address_are_an_error), T(memory_that_runs_out_is_an_error_wherever_it_does),

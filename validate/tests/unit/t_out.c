@@ -1,5 +1,6 @@
 /* t_out.c - the three formats, byte for byte. */
 #include "sim/ui/out.h"
+#include "sim/ui/outfile.h"
 
 #include <math.h>
 
@@ -280,7 +281,7 @@ TEST(a_full_disk_is_an_error)
 	if (!f)
 		test_skip("not run: no /dev/full here");
 	str_add(&s, "short text that only fflush finds out about");
-	CHECK(out_flush(&s, f, &e) == -1);
+	CHECK(outfile_print(&s, f, &e) == -1);
 	CHECK(e.kind == ERR_IO);
 	CHECK_STR(e.msg, "cannot write the output: no space left on device");
 	fclose(f);
@@ -297,13 +298,13 @@ TEST(a_document_without_memory_is_an_error_and_writes_nothing)
 	CHECK(f);
 	str_add(&s, "half");
 	s.failed = true;
-	CHECK(out_flush(&s, f, &e) == -1);
+	CHECK(outfile_print(&s, f, &e) == -1);
 	CHECK(e.kind == ERR_NOMEM);
 	CHECK(ftell(f) == 0);
 	err_clear(&e);
 	str_clear(&s);
 	out_table_write(NULL, OUT_CSV, &s);
-	CHECK(out_flush(&s, f, &e) == -1);
+	CHECK(outfile_print(&s, f, &e) == -1);
 	fclose(f);
 	str_free(&s);
 }
@@ -316,9 +317,9 @@ TEST(everything_is_written_including_nothing)
 	FILE *f = fopen(test_path(path, sizeof path, "out"), "w+");
 
 	CHECK(f);
-	CHECK_OK(out_flush(&s, f, &e), e);
+	CHECK_OK(outfile_print(&s, f, &e), e);
 	str_addn(&s, "a\0b\n", 4);
-	CHECK_OK(out_flush(&s, f, &e), e);
+	CHECK_OK(outfile_print(&s, f, &e), e);
 	rewind(f);
 	CHECK_U64(fread(back, 1, sizeof back, f), 4);
 	CHECK(memcmp(back, "a\0b\n", 4) == 0);

@@ -109,6 +109,41 @@ TEST(products_that_do_not_agree_are_refused)
 	refused("product", "custom::gemm", "bf16[4,64] bf16[32,63]", "agree");
 }
 
+TEST(a_grouped_product_tells_its_groups_and_leaves_open_whose_its_rows_are)
+{
+	struct rd r;
+
+	/* Eight tokens pick eight of 64 experts: [n, k] an expert, seen transposed. */
+	read_ok(&r, "grouped", "aten::_grouped_mm", "bf16[64,2048] bf16[64,2048,1024|2097152,1,2048] i32[64] - -");
+	CHECK(r.s.open_groups && r.s.s.batch == 64 && r.s.s.m == 64 && r.s.s.k == 2048 && r.s.s.n == 1024);
+	CHECK(r.s.n_in == 2 && r.s.in[1].ndims == 2 && r.s.in[1].dims[0] == 2048 && r.s.in[1].extent == 2048 * 1024);
+	CHECK(r.s.in[1].use == SHAPE_RIGHT && r.s.in[1].strides[1] == 2048);
+	out_is(&r, 0, DT_BF16, 64 * 1024);
+	shape_close_groups(&r.s.s, 42);
+	CHECK(r.s.s.batch == 42 && r.s.s.m == 2);
+	mk_close(&r.m);
+	/* Scales stand between the matrices and the offsets. */
+	read_ok(&r, "grouped", "aten::_scaled_grouped_mm",
+	        "f8[16,512] f8[4,512,256|131072,1,512] f32[16] f32[4,256] i32[4] - - =15 =False");
+	CHECK(r.s.open_groups && r.s.s.batch == 4 && r.s.s.m == 16 && r.s.s.n == 256 && r.s.dtype == DT_FP8);
+	out_is(&r, 0, DT_BF16, 16 * 256);
+	mk_close(&r.m);
+	/* Stretches of k, as a backward pass has them, and a batch: nothing is open. */
+	read_ok(&r, "grouped", "aten::_grouped_mm", "bf16[128,4096] bf16[4096,256] i32[8] - -");
+	CHECK(!r.s.open_groups && r.s.s.batch == 8 && r.s.s.m == 128 && r.s.s.n == 256 && r.s.s.k == 512);
+	out_is(&r, 0, DT_BF16, 8 * 128 * 256);
+	mk_close(&r.m);
+	read_ok(&r, "grouped", "aten::_grouped_mm", "bf16[4,16,64] bf16[4,64,32]");
+	CHECK(!r.s.open_groups && r.s.s.batch == 4 && r.s.s.m == 16 && r.s.s.n == 32);
+	mk_close(&r.m);
+	refused("grouped", "aten::_grouped_mm", "bf16[16,64] bf16[4,63,32] i32[4]", "inner dims differ");
+	refused("grouped", "aten::_grouped_mm", "bf16[16,64] bf16[64,32]", "groups");
+	refused("grouped", "aten::_grouped_mm", "bf16[16,64] bf16[5000,64,32] i32[5000]", "4096 groups");
+	refused("grouped", "aten::_grouped_mm", "bf16[3,16,64] bf16[4,64,32]", "differ in groups");
+	refused("grouped", "aten::_grouped_mm", "bf16[0,64] bf16[4,64,32] i32[4]", "empty");
+	refused("grouped", "vllm::moe", "bf16[16,64] bf16[4,64,32] i32[4]", "does not give its groups");
+}
+
 TEST(hostile_dims_are_refused_and_nothing_overflows)
 {
 	refused("product", "aten::mm", "bf16[4611686018427387904,4] bf16[4,4]", "2^48");
@@ -262,6 +297,15 @@ TEST(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
 	read_kernel(&r, "concat", "CatArrayBatchedCopy<at::native::OpaqueType<(unsigned int)4>, 1>", "aten::stack",
 	            "{f32[2,3] f32[2,3]} =0");
 	CHECK(r.s.out[0].ndims == 3 && r.s.out[0].dims[0] == 2 && r.s.out[0].elems == 12 && r.s.in[0].dtype == DT_FP32);
+	mk_close(&r.m);
+	/* Of a cache and a new row in another order, and of two halves of heads in another order. */
+	read_kernel(&r, "concat", "CatArrayBatchedCopy<float, unsigned int, 4>", "aten::cat",
+	            "{f32[8,32,521,96] f32[8,32,1,96|9216,96,3072,1]} =-2");
+	CHECK(!r.s.s.strided && !r.s.in[1].dense);
+	mk_close(&r.m);
+	read_kernel(&r, "concat", "CatArrayBatchedCopy<float, unsigned int, 4>", "aten::cat",
+	            "{f32[1,16,64,32|32768,32,512,1] f32[1,16,64,32|65536,64,1024,1]} =-1");
+	CHECK(r.s.s.strided);
 	mk_close(&r.m);
 	CHECK(!reads_kernel(&r, "concat", "some_copy", "aten::cat", "{f32[4] f32[3]} =0"));
 	CHECK_HAS(r.why, "type");
@@ -427,21 +471,46 @@ TEST(the_rest_of_the_readers)
 	read_ok(&r, "fused", "triton_poi_fused_add_0", "bf16[4,100] bf16[100] bf16[4,100] =400");
 	CHECK(r.s.s.elems == 400 && r.s.n_in == 3 && r.s.in[2].use == SHAPE_TARGET && r.s.out[0].alias == 2);
 	mk_close(&r.m);
+	/* Of a rotary table no more than there are results. */
+	read_kernel(&r, "fused", "triton_poi_fused_add_mul_2", "triton_poi_fused_add_mul_2",
+	            "bf16[1,2048] bf16[4352,64] bf16[1,32,1,64] =2048");
+	CHECK(r.s.n_in == 3 && r.s.in[1].elems == 2048 && r.s.in[1].extent == 4352 * 64 && r.s.s.elems == 2048);
+	mk_close(&r.m);
 	read_ok(&r, "fused", "triton_poi_fused_relu_0", "bf16[4,100] =400");
 	CHECK(r.s.n_in == 1 && r.s.out[0].alias == 0);
 	mk_close(&r.m);
 	read_ok(&r, "rope", "_C::rotary_embedding", "i64[4] bf16[4,1024] bf16[4,256] =64 bf16[4096,64] =True");
 	CHECK(r.s.s.elems == 4 * 1280 && r.s.n_in == 4 && r.s.in[3].elems == 256 && r.s.out[0].alias == 1);
 	mk_close(&r.m);
+	/* Complex numbers are two values each. */
+	read_ok(&r, "elementwise", "aten::mul", "c64[1,512,16,32] c64[1,512,1,32]");
+	CHECK(r.s.s.elems == 512 * 16 * 64 && r.s.dtype == DT_FP32 && r.s.in[1].elems == 512 * 64);
+	mk_close(&r.m);
+	read_ok(&r, "elementwise", "aten::mul", "c64[1,16,512,32|512,32,512,1] c64[1,1,512,32|16384,512,1,512]");
+	CHECK(r.s.s.elems == 512 * 16 * 64 && r.s.in[1].ndims == 5 && r.s.in[1].strides[4] == 1);
+	mk_close(&r.m);
+	read_ok(&r, "elementwise", "aten::polar", "f32[1,512,32] f32[1,512,32] c64[0]");
+	out_is(&r, 0, DT_FP32, 512 * 64);
+	mk_close(&r.m);
+	read_ok(&r, "histogram", "aten::histc", "i32[8192] =64 =0 =63");
+	CHECK(r.s.s.elems == 8192 && r.s.n_in == 1);
+	out_is(&r, 0, DT_INT32, 64);
+	mk_close(&r.m);
+	read_ok(&r, "histogram", "aten::bincount", "i64[40] - =16");
+	out_is(&r, 0, DT_INT64, 16);
+	mk_close(&r.m);
+	refused("histogram", "aten::histc", "i32[8] =-3 =0 =63", "bins");
 	read_ok(&r, "collective", "c10d::allreduce_", "bf16[4,1024]");
 	CHECK(r.s.s.elems == 4096 && r.s.out[0].alias == 0);
 	mk_close(&r.m);
 }
 
 SUITE(t_shape, T(every_reader_has_a_name_and_is_found_by_it), T(a_product_is_m_k_n),
-      T(products_that_do_not_agree_are_refused), T(hostile_dims_are_refused_and_nothing_overflows),
-      T(a_reader_without_a_framework_op_refuses), T(attention_reads_both_layouts),
-      T(elementwise_broadcasts_promotes_and_knows_wrapped_numbers), T(rows_and_columns_of_reductions_softmax_and_norms),
+      T(products_that_do_not_agree_are_refused),
+      T(a_grouped_product_tells_its_groups_and_leaves_open_whose_its_rows_are),
+      T(hostile_dims_are_refused_and_nothing_overflows), T(a_reader_without_a_framework_op_refuses),
+      T(attention_reads_both_layouts), T(elementwise_broadcasts_promotes_and_knows_wrapped_numbers),
+      T(rows_and_columns_of_reductions_softmax_and_norms),
       T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel), T(copies_and_fills),
       T(a_transposed_copy_tells_the_sectors_of_a_warp), T(device_copies_use_the_ops_tensors_where_the_bytes_agree),
       T(indexed_reads_and_writes), T(what_orders), T(the_rest_of_the_readers));

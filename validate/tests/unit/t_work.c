@@ -48,7 +48,7 @@ TEST(frameworks_names_of_formats_are_known)
 		{ "Scalar", DT_NONE },
 		{ "", DT_NONE },
 		{ "TensorList", DT_NONE },
-		{ "c10::complex<float>", DT_NONE },
+		{ "c10::complex<float>", DT_FP32 }, /* of a part */
 		{ "int8_t*", DT_NONE },
 		{ "floating", DT_NONE },
 	};

@@ -11,9 +11,9 @@ static const struct workload_reader npu = { .source = &path_source };
 
 static void give(struct workload_spec *s, enum workload_key k)
 {
-	static const struct workload_spec some = { "t.db", "r",   "m",   "p.txt", "decode",    "bf16",
-		                                   "bf16", "npu", "mla", "1",     "kv-append", "r.tsv",
-		                                   2,      2,     2,     2,       2,           2 };
+	static const struct workload_spec some = { "t.db", "r",   "m", "p.txt",     "decode", "bf16", "bf16",
+		                                   "npu",  "mla", "1", "kv-append", "r.tsv",  "bf16", 2,
+		                                   2,      2,     2,   2,           2 };
 
 	memcpy(workload_place(s, k), (const char *)&some + workload_rows[k].at, sizeof(uint64_t));
 }

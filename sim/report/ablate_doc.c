@@ -1,0 +1,309 @@
+#include "sim/report/ablate_doc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH 80
+
+double ablate_rate(const struct ablate_doc *v, size_t workload, const struct ablate_run *r)
+{
+	return r->run && !r->refused && r->total_ps ? (double)v->tokens[workload] * 1e12 / (double)r->total_ps : 0;
+}
+
+const char *ablate_how_run(const struct ablate_doc *v)
+{
+	return strcmp(v->fidelity, "event") == 0      ? "with events"
+	       : strcmp(v->fidelity, "analytic") == 0 ? "in closed form"
+	                                              : "in closed form, and with events where that says too little";
+}
+
+int ablate_shows(const struct ablate_doc *v, size_t change)
+{
+	double most = -1e30;
+	int best = -1;
+
+	if (v->x->changes[change].pays >= 0)
+		return v->x->changes[change].pays;
+	for (size_t w = 0; w < v->x->n_workloads; w++)
+		if (v->results[w].alone[change].run && ablate_alone(&v->results[w], change).value > most) {
+			most = ablate_alone(&v->results[w], change).value;
+			best = (int)w;
+		}
+	return best;
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------- */
+
+/* A row: the machine with one change, or as a whole. */
+struct row {
+	const struct ablate_doc *v;
+	size_t w;
+	const char *name;
+	const struct ablate_run *r, *base;
+	size_t change; /* of one change */
+	bool whole;
+};
+
+static bool there(const struct ablate_run *r)
+{
+	return r->run && !r->refused;
+}
+
+static const char *by_name(const struct ablate_worth *w)
+{
+	return !w->known ? NULL : w->by == RUN_EVENT ? "event" : "analytic";
+}
+
+/* What a run took; names and digits for people, or those of CSV. */
+static void run_cells(struct doc *d, const struct row *x, bool watts)
+{
+	const bool people = d->format == OUT_TABLE;
+	const int digits = people ? 1 : 3;
+	const struct ablate_run *r = x->r;
+	const double rate = d->heads ? 0 : ablate_rate(x->v, x->w, r);
+
+	doc_ps_if(d, "us", digits, there(r), r->total_ps);
+	doc_real_if(d, people ? "tokens/s" : "tokens_s", digits, there(r) && rate > 0, rate);
+	doc_real_if(d, people ? "DRAM MB" : "dram_mb", digits, there(r), (double)r->dram_bytes / 1e6);
+	if (watts)
+		doc_real_if(d, people ? "uJ" : "energy_uj", digits, r->energy_fj, (double)r->energy_fj / 1e9);
+	doc_real_if(d, people ? "mm2" : "area_mm2", people ? 0 : 2, r->area_nm2, (double)r->area_nm2 / 1e12);
+}
+
+/* --- tables -------------------------------------------------------------------------------------------------------- */
+
+static void change_row(struct doc *d, const struct row *x)
+{
+	const struct ablate_result *r = &x->v->results[x->w];
+	const struct ablate_worth alone = ablate_alone(r, x->change), missed = ablate_missed(r, x->change);
+
+	doc_text(d, "change", x->name);
+	doc_text(d, "alone", ablate_verdict_name(ablate_judge(x->v->x, r, x->change)));
+	doc_text(d, "by", by_name(&alone));
+	run_cells(d, x, r->base.energy_fj);
+	doc_real_if(d, "saves_pct", 1, alone.known, 100 * alone.value);
+	doc_real_if(d, "missed_pct", 1, missed.known, 100 * missed.value);
+}
+
+static void whole_row(struct doc *d, const struct row *x)
+{
+	const struct ablate_run *r = x->r;
+
+	doc_text(d, "change", x->name);
+	doc_text(d, "alone", r->refused ? "cannot be" : "");
+	doc_text(d, "by", r->by == RUN_EVENT ? "event" : "analytic");
+	run_cells(d, x, x->v->results[x->w].base.energy_fj);
+	doc_real_if(d, "saves_pct", 1, !r->refused, 100 * (1 - (double)r->total_ps / (double)x->base->total_ps));
+	doc_real_if(d, "missed_pct", 1, false, 0);
+}
+
+static void row(struct doc *d, const void *of, size_t i)
+{
+	const struct row *x = of;
+
+	(void)i;
+	if (x->whole)
+		whole_row(d, x);
+	else
+		change_row(d, x);
+}
+
+/* A machine as a whole; where it was run by both, each beside the base by the same. */
+static void whole(struct doc *d, struct row x)
+{
+	x.whole = true;
+	for (; x.r; x.r = x.r->form, x.base = x.base->form) {
+		doc_row(d, row, &x, 0);
+		if (!x.base->form)
+			return;
+	}
+}
+
+static void workload_table(struct doc *d, const struct ablate_doc *v, size_t w)
+{
+	const struct ablate_result *r = &v->results[w];
+
+	doc_table_open(d, NULL, v->x->workloads[w].name);
+	whole(d, (struct row){ .v = v, .w = w, .name = "none of them", .r = &r->base, .base = &r->base });
+	for (size_t i = 0; i < v->x->n_changes; i++)
+		if (r->alone[i].run)
+			doc_row(d, row,
+			        &(struct row){
+					.v = v, .w = w, .name = v->x->changes[i].name, .r = &r->alone[i], .change = i },
+			        0);
+	if (r->all.run)
+		whole(d, (struct row){ .v = v, .w = w, .name = "all together", .r = &r->all, .base = &r->base });
+	doc_table_close(d, NULL, NULL);
+	doc_say(d, "\n");
+}
+
+/* A sentence for each change, about the workload where it shows. */
+static void sentences(const struct ablate_doc *v, struct str *out)
+{
+	struct str s = STR_INIT;
+
+	str_add(out, "what each is worth where it shows\n---------------------------------\n");
+	for (size_t i = 0; i < v->x->n_changes; i++) {
+		const int w = ablate_shows(v, i);
+
+		str_clear(&s);
+		str_addf(&s, "%s: ", v->x->changes[i].name);
+		if (w < 0) {
+			str_addf(&s, "not modelled: %s",
+			         v->x->changes[i].not_modelled ? v->x->changes[i].not_modelled : "");
+		} else {
+			str_addf(&s, "%s, %s: ", v->x->workloads[w].name,
+			         ablate_verdict_name(ablate_judge(v->x, &v->results[w], i)));
+			ablate_why(v->x, &v->results[w], i, &s);
+		}
+		out_wrap(str_c(&s), 0, 4, WIDTH, out);
+	}
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
+static void table(struct doc *d, const struct ablate_doc *v)
+{
+	doc_say(d,
+	        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
+	        v->x->n_changes, v->x->base, ablate_how_run(v));
+	for (size_t w = 0; w < v->x->n_workloads; w++)
+		workload_table(d, v, w);
+	sentences(v, d->to);
+}
+
+/* --- csv ----------------------------------------------------------------------------------------------------------- */
+
+static void csv_row(struct doc *d, const void *of, size_t i)
+{
+	const struct ablate_doc *v = of;
+	const size_t n = v->x->n_changes, w = n ? i / n : 0, c = n ? i % n : 0;
+	const struct ablate_result *r = &v->results[w];
+	struct ablate_worth alone = { .known = false }, missed = { .known = false };
+	struct str why = STR_INIT;
+
+	if (!d->heads) {
+		alone = ablate_alone(r, c);
+		missed = ablate_missed(r, c);
+		ablate_why(v->x, r, c, &why);
+	}
+	doc_text(d, "workload", v->x->workloads[w].name);
+	doc_text(d, "change", v->x->changes[c].name);
+	doc_text(d, "verdict", ablate_verdict_name(ablate_judge(v->x, r, c)));
+	run_cells(d, &(struct row){ .v = v, .w = w, .r = d->heads ? NULL : &r->alone[c] }, true);
+	doc_real_if(d, "saves", 5, alone.known, alone.value);
+	doc_real_if(d, "missed", 5, missed.known, missed.value);
+	doc_text(d, "by", by_name(&alone));
+	doc_real_if(d, "saves_form", 5, alone.both, alone.form);
+	doc_text(d, "missed_by", by_name(&missed));
+	doc_real_if(d, "missed_form", 5, missed.both, missed.form);
+	doc_text(d, "why", str_c(&why));
+	d->to->failed |= why.failed;
+	str_free(&why);
+}
+
+/* --- json ---------------------------------------------------------------------------------------------------------- */
+
+static void run_members(struct doc *d, const char *key, const struct ablate_doc *v, size_t w,
+                        const struct ablate_run *r)
+{
+	const double rate = ablate_rate(v, w, r);
+
+	if (!r->run) {
+		doc_text(d, key, NULL);
+		return;
+	}
+	doc_open(d, key, '{');
+	if (r->refused) {
+		doc_text(d, "refused", r->refused);
+	} else {
+		doc_text(d, "fidelity", r->by == RUN_EVENT ? "event" : "analytic");
+		doc_ps(d, "us", 3, r->total_ps);
+		doc_ps_if(d, "us_form", 3, r->form, r->form->total_ps);
+		doc_real_if(d, "tokens_per_s", 3, rate > 0, rate);
+		doc_bytes(d, "dram_bytes", r->dram_bytes);
+		doc_real_if(d, "energy_uj", 3, r->energy_fj, (double)r->energy_fj / 1e9);
+		doc_real_if(d, "area_mm2", 2, r->area_nm2, (double)r->area_nm2 / 1e12);
+	}
+	doc_close(d, '}');
+}
+
+/* "saves", whose figure that is, and where events came after it the closed form's. */
+static void worth_members(struct doc *d, const char *key, const struct ablate_worth *w)
+{
+	char name[32];
+
+	doc_real_if(d, key, 5, w->known, w->value);
+	snprintf(name, sizeof name, "%s_by", key);
+	doc_text(d, name, by_name(w));
+	snprintf(name, sizeof name, "%s_form", key);
+	doc_real_if(d, name, 5, w->both, w->form);
+}
+
+struct changes {
+	const struct ablate_doc *v;
+	size_t w;
+};
+
+static void change(struct doc *d, const void *of, size_t i)
+{
+	const struct changes *x = of;
+	const struct ablate_doc *v = x->v;
+	const struct ablate_result *r = &v->results[x->w];
+	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
+	struct str why = STR_INIT;
+
+	ablate_why(v->x, r, i, &why);
+	doc_text(d, "name", v->x->changes[i].name);
+	doc_text(d, "verdict", ablate_verdict_name(ablate_judge(v->x, r, i)));
+	doc_text(d, "why", str_c(&why));
+	worth_members(d, "saves", &alone);
+	worth_members(d, "missed", &missed);
+	run_members(d, "alone", v, x->w, &r->alone[i]);
+	run_members(d, "all_but_it", v, x->w, &r->without[i]);
+	d->to->failed |= why.failed;
+	str_free(&why);
+}
+
+static void listed(struct doc *d, const void *of, size_t i)
+{
+	const struct ablate_change *c = (const struct ablate_change *)of + i;
+
+	doc_text(d, "name", c->name);
+	doc_text(d, "says", c->says);
+	doc_text(d, "mechanism", c->mechanism);
+	doc_text(d, "expects", c->not_modelled ? NULL : ablate_expects_name(c->expects));
+	doc_text(d, "not_modelled", c->not_modelled);
+	doc_texts(d, "set", c->sets, c->n_sets);
+}
+
+static void workload(struct doc *d, const void *of, size_t w)
+{
+	const struct ablate_doc *v = of;
+
+	doc_text(d, "name", v->x->workloads[w].name);
+	run_members(d, "base", v, w, &v->results[w].base);
+	run_members(d, "all", v, w, &v->results[w].all);
+	doc_table(d, "changes", NULL, v->x->n_changes, change, &((struct changes){ v, w }));
+}
+
+static void json(struct doc *d, const struct ablate_doc *v)
+{
+	doc_open(d, NULL, '{');
+	doc_text(d, "ablation", v->x->path);
+	doc_text(d, "base", v->x->base);
+	doc_text(d, "fidelity", v->fidelity);
+	doc_table(d, "changes", NULL, v->x->n_changes, listed, v->x->changes);
+	doc_table(d, "workloads", NULL, v->x->n_workloads, workload, v);
+	doc_close(d, '}');
+}
+
+void ablate_doc(struct doc *d, const struct ablate_doc *v)
+{
+	if (d->format == OUT_JSON)
+		json(d, v);
+	else if (d->format == OUT_CSV)
+		doc_table(d, NULL, NULL, v->x->n_workloads * v->x->n_changes, csv_row, v);
+	else
+		table(d, v);
+}

@@ -1,0 +1,242 @@
+#include "sim/report/doc.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to)
+{
+	*d = (struct doc){ .format = f, .width = width, .to = to };
+	out_json_init(&d->json, to);
+}
+
+/* --- what is around figures --------------------------------------------------------------------------------------- */
+
+/* A row's object begins with what stands in it first. */
+static void begin_row(struct doc *d)
+{
+	if (!d->in_table || d->in_row)
+		return;
+	d->in_row = true;
+	if (d->in_line) {
+		str_add(d->to, d->rows ? ",\n  " : "\n  ");
+		out_json_init(&d->json, d->to);
+		d->json.pretty = false;
+	}
+	out_json_open(&d->json, NULL, '{');
+}
+
+void doc_open(struct doc *d, const char *key, char bracket)
+{
+	if (d->format == OUT_JSON) {
+		begin_row(d);
+		out_json_open(&d->json, key, bracket);
+	} else {
+		d->nested += d->in_table;
+	}
+}
+
+void doc_close(struct doc *d, char bracket)
+{
+	if (d->format == OUT_JSON)
+		out_json_close(&d->json, bracket);
+	else
+		d->nested -= d->in_table;
+}
+
+/* Is a table shown here? Within a row only by JSON, and CSV has the first alone. */
+static bool shown(struct doc *d)
+{
+	return d->format == OUT_JSON || (!d->in_table && (d->format == OUT_TABLE || d->tables == 1));
+}
+
+void doc_table_open(struct doc *d, const char *key, const char *title)
+{
+	d->tables += !d->in_table;
+	if (!shown(d))
+		return;
+	d->rows = 0;
+	if (d->format != OUT_JSON) {
+		d->table = out_table_new(NULL, 0, title);
+		d->to->failed |= !d->table;
+	} else if (!key && d->json.depth == 0) {
+		d->in_line = true;
+		str_addc(d->to, '[');
+	} else {
+		out_json_open(&d->json, key, '[');
+	}
+	d->in_table = true;
+	d->in_row = false;
+}
+
+void doc_row(struct doc *d, doc_row_fn *row, const void *x, size_t i)
+{
+	if (!d->in_table || (d->format != OUT_JSON && !d->table))
+		return;
+	row(d, x, i);
+	if (d->in_row && d->format == OUT_JSON)
+		out_json_close(&d->json, '}');
+	d->rows += d->in_row;
+	d->in_row = false;
+}
+
+void doc_table_close(struct doc *d, doc_row_fn *row, const void *x)
+{
+	if (!d->in_table)
+		return;
+	if (d->format == OUT_JSON && d->in_line) {
+		str_add(d->to, d->rows ? "\n]\n" : "]\n");
+	} else if (d->format == OUT_JSON) {
+		out_json_close(&d->json, ']');
+	} else if (d->table) {
+		d->heads = true;
+		if (!d->rows && row)
+			row(d, x, 0);
+		d->heads = false;
+		if (!d->rows && !row)
+			; /* nothing says what its columns would be */
+		else if (d->format == OUT_TABLE)
+			out_table_fit(d->table, d->width, d->to);
+		else
+			out_table_write(d->table, d->format, d->to);
+		out_table_free(d->table);
+		d->table = NULL;
+	}
+	d->in_table = d->in_line = d->in_row = false;
+}
+
+void doc_put_table(struct doc *d, const char *key, const char *title, size_t n, doc_row_fn *row, const void *x)
+{
+	const bool within = d->in_table, line = d->in_line;
+	const size_t rows = d->rows;
+
+	if (within && d->format != OUT_JSON)
+		return;
+	begin_row(d);
+	d->in_line = false;
+	doc_table_open(d, key, title);
+	for (size_t i = 0; i < n; i++)
+		doc_row(d, row, x, i);
+	doc_table_close(d, row, x);
+	if (within) { /* on with the row that it stands in */
+		d->in_table = d->in_row = true;
+		d->in_line = line;
+		d->rows = rows;
+	}
+}
+
+void doc_record(struct doc *d, const char *key, doc_row_fn *row, const void *x)
+{
+	if (d->format != OUT_JSON) {
+		doc_table(d, key, NULL, 1, row, x);
+		return;
+	}
+	doc_open(d, key, '{');
+	row(d, x, 0);
+	doc_close(d, '}');
+}
+
+void doc_put_texts(struct doc *d, const char *key, const char *const *v, size_t n)
+{
+	doc_open(d, key, '[');
+	for (size_t i = 0; i < n; i++)
+		doc_text(d, NULL, v[i]);
+	doc_close(d, ']');
+}
+
+void doc_put_reals(struct doc *d, const char *key, const double *v, size_t n)
+{
+	doc_open(d, key, '[');
+	for (size_t i = 0; i < n; i++)
+		doc_real(d, NULL, 0, v[i]);
+	doc_close(d, ']');
+}
+
+void doc_say(struct doc *d, const char *format, ...)
+{
+	va_list ap;
+
+	if (d->format != OUT_TABLE)
+		return;
+	va_start(ap, format);
+	str_addv(d->to, format, ap);
+	va_end(ap);
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+bool doc_head(struct doc *d, const char *key, enum out_type type, int digits)
+{
+	if (d->format == OUT_JSON) {
+		begin_row(d);
+		d->key = key;
+		return true;
+	}
+	if (!d->table || d->nested)
+		return false;
+	if (!d->rows)
+		out_table_col(d->table, (struct out_col){ key, type, digits });
+	d->in_row = true;
+	return !d->heads;
+}
+
+void doc_put_text(struct doc *d, const char *v)
+{
+	if (d->table)
+		out_text(d->table, v);
+	else
+		out_json_text(&d->json, d->key, v);
+}
+
+void doc_put_cut(struct doc *d, const char *v, size_t most)
+{
+	struct str s = STR_INIT;
+
+	if (d->format == OUT_TABLE && strlen(v) > most) {
+		str_addn(&s, v, most - 3);
+		str_add(&s, "...");
+		v = str_c(&s);
+	}
+	doc_put_text(d, v);
+	d->to->failed |= s.failed;
+	str_free(&s);
+}
+
+void doc_put_int(struct doc *d, int64_t v)
+{
+	if (d->table)
+		out_int(d->table, v);
+	else
+		out_json_int(&d->json, d->key, v);
+}
+
+void doc_put_count(struct doc *d, uint64_t v)
+{
+	if (d->table)
+		out_int(d->table, (int64_t)v);
+	else
+		out_json_u64(&d->json, d->key, v);
+}
+
+void doc_put_real(struct doc *d, double v)
+{
+	if (d->table)
+		out_real(d->table, v);
+	else
+		out_json_real(&d->json, d->key, v);
+}
+
+void doc_put_bool(struct doc *d, bool v)
+{
+	if (d->table)
+		out_int(d->table, v);
+	else
+		out_json_bool(&d->json, d->key, v);
+}
+
+void doc_put_null(struct doc *d)
+{
+	if (d->table)
+		out_null(d->table);
+	else
+		out_json_null(&d->json, d->key);
+}

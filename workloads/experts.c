@@ -1,0 +1,15 @@
+#include "workloads/experts.h"
+
+uint32_t experts_hit(uint32_t experts, uint32_t top, uint64_t tokens)
+{
+	double miss = 1, base;
+
+	if (!experts || top >= experts)
+		return experts;
+	base = 1 - (double)top / experts;
+	for (uint64_t n = tokens; n; n /= 2) {
+		miss *= n & 1 ? base : 1;
+		base *= base;
+	}
+	return (uint32_t)((1 - miss) * experts + 0.5);
+}
