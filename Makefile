@@ -77,7 +77,7 @@ CLI = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build split attend step scale rewrite workload request staged program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area link rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate answer res res_old res_share plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area link rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp mechanisms machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate answer res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt link
@@ -445,6 +445,10 @@ studies: all ## the questions of configs/studies answered: pages in results/stud
 .PHONY: check-python
 check-python: all ## results/python beside the program: 200 random machines to the byte, faults, searches, the notebook (a part of check)
 	@sh validate/tools/python.sh $B
+
+.PHONY: silicon
+silicon: all ## NPUs against rows that others timed on them: by data sheet, by ten rows, roofline beside
+	@sh validate/tools/silicon.sh $B/npusim
 
 .PHONY: kills
 KILLS = 100 1

@@ -111,6 +111,17 @@ static const struct cfg_field mapping_schema[] = {
 };
 
 /* clang-format off */
+#define CALIBRATED(name, what) \
+	CFG_U32(struct calibrated_cfg, name##_rows, #name "_rows", "0", 0, 1 << 24, NULL, \
+	        "rows of its own silicon that the machine was calibrated on, of " what "; npusim calibrate writes it", "none"), \
+	CFG_PPM(struct calibrated_cfg, name##_error, #name "_error", "0", 0, 1000000000, \
+	        "their mean error, as they would be off that were not taken; says how sure a run is", "none")
+static const struct cfg_field calibrated_schema[] = {
+	CALIBRATED(decode, "products of 64 rows or fewer"), CALIBRATED(prefill, "products of more"),
+	CALIBRATED(attention, "attention of a prompt"), CFG_END
+};
+#undef CALIBRATED
+
 #define AT(name, rows, member)     { name, rows, offsetof(struct machine_cfg, member) },
 #define SECTION(name, rows)        AT(#name, rows, name)
 #define MEM_SECTION(name, rows)    AT(#name, rows, mem.name)
@@ -135,6 +146,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(kv, kv_precision_schema)
 	SECTION(mapping, mapping_schema)
 	SECTION(attention, attention_schema)
+	SECTION(calibrated, calibrated_schema)
 	SECTION(die, die_schema)
 	SECTION(links, link_schema)
 	SECTION(power, npu_power_schema)

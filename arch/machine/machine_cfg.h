@@ -32,6 +32,12 @@ struct sparsity {
 	uint8_t keep, of;
 };
 
+/* What rows of its own silicon a machine was calibrated on, by class of op (sim/accuracy/interval.h); it changes no time. */
+struct calibrated_cfg {
+	uint32_t decode_rows, prefill_rows, attention_rows;
+	uint32_t decode_error, prefill_error, attention_error; /* mean absolute, ppm */
+};
+
 /* What the mapper may not choose by itself, for products; 0 leaves it the choice. */
 enum mapping_loops { MAPPING_ANY, MAPPING_STREAM, MAPPING_MNK, MAPPING_NMK };
 /* How a product's loops are found: SEARCH by what is fastest; COPY_FIRST as a compiler goes about it. */
@@ -81,6 +87,7 @@ struct machine_cfg {
 	struct memory_cfg mem;
 	struct precision_cfg weights, activations, kv; /* narrower than traced */
 	struct mapping_cfg mapping;
+	struct calibrated_cfg calibrated;
 	struct attention_cfg attention;
 	struct die_cfg die;
 	struct link_cfg links; /* to other chips */

@@ -60,6 +60,7 @@ struct dram_cfg {
 	char fields[CFG_STR_MAX];          /* address map (dram_map.h) */
 	uint32_t read_queue, write_queue;  /* bursts a channel's controller holds */
 	uint32_t drain_high, drain_low;    /* ppm of the write queue */
+	uint32_t reached;                  /* ppm of the pins' rate, by whoever asks without looking where */
 	uint64_t fixed_bandwidth;          /* the trivial twin: bytes/s ... */
 	ps_t fixed_latency;                /* ... and latency */
 };
@@ -75,6 +76,8 @@ int dram_cfg_preset(struct cfg *raw, const struct yaml *y, const struct ynode *m
 int dram_cfg_resolve(struct dram_cfg *c, const struct cfg *raw, struct err *e);
 bool dram_is_fixed(const struct dram_cfg *c); /* the machine takes dram_fixed_ops */
 uint64_t dram_peak(const struct dram_cfg *c); /* bytes/s at the pins */
+/* Of kind 'fixed', what comes of them. */
+uint64_t dram_fixed_rate(const struct dram_cfg *c);
 uint64_t dram_burst_bytes(const struct dram_cfg *c);
 enum dram_row { DRAM_ROW_HIT, DRAM_ROW_EMPTY, DRAM_ROW_CONFLICT };
 /* Closed form: one burst, idle device, without the controller. */

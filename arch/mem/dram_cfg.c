@@ -31,6 +31,10 @@ const struct cfg_field dram_schema[] = {
 	        "one HBM3 stack: JEDEC JESD238"),
 	CFG_PPM(S, latency_scale, "latency_scale", "1", 10000, 100000000,
 	        "scales tCL, tRCD, tRP and the controller's latency", "our choice: for sweeps"),
+	CFG_PPM(S, reached, "reached", "1", 10000, 1000000,
+	        "part of the pins' rate that comes of them where readers do not lie beside their channel, whatever banks and "
+	        "queues do",
+	        "1: banks and queues alone; Wormhole 0.66 to 0.70, and 0.92 with readers placed (tt-isa-documentation, DRAMTile)"),
 	CFG_U32(S, pseudo_channels, "pseudo_channels", "2", 1, 8, NULL, "independent parts of a channel", PRESET),
 	CFG_U32(S, ranks, "ranks", "2", 1, 16, cfg_pow2, "ranks or stack ids behind one bus", PRESET),
 	CFG_U32(S, bank_groups, "bank_groups", "4", 1, 16, cfg_pow2, "bank groups of a rank", PRESET),
@@ -289,6 +293,16 @@ uint64_t dram_peak(const struct dram_cfg *c)
 	return dram_is_fixed(c) ? c->fixed_bandwidth : pins(c) * c->pin_mbps * (MBPS / 8);
 }
 
+static uint64_t of_reach(const struct dram_cfg *c, uint64_t v)
+{
+	return c->reached == PPM ? v : (uint64_t)((double)v * c->reached / PPM);
+}
+
+uint64_t dram_fixed_rate(const struct dram_cfg *c)
+{
+	return of_reach(c, c->fixed_bandwidth);
+}
+
 uint64_t dram_burst_bytes(const struct dram_cfg *c)
 {
 	return (uint64_t)c->width_bits * c->burst_length / 8;
@@ -340,6 +354,9 @@ struct dram_timing dram_timing(const struct dram_cfg *c)
 		.t_controller = dram_cfg_scaled(c, c->t_controller),
 	};
 
+	/* A burst every so often, of all that units send together. */
+	if (c->reached != PPM)
+		t.t_ccd_s = ps_max(t.t_ccd_s, clock_transfer(t.burst_bytes * t.units, of_reach(c, t.peak)));
 	t.t_rc = ps_max(c->t_rc, c->t_ras + t.t_rp);
 	t.t_act = ps_max(c->bank_groups > 1 ? c->t_rrd_s : c->t_rrd_l, div_up(c->t_faw, 4));
 	t.t_act = ps_max(t.t_act, c->t_row_bus * c->pseudo_channels);
@@ -361,7 +378,7 @@ ps_t dram_unloaded(const struct dram_cfg *c, enum dram_row r)
 	ps_t data;
 
 	if (dram_is_fixed(c))
-		return c->fixed_latency + clock_transfer(dram_burst_bytes(c), c->fixed_bandwidth);
+		return c->fixed_latency + clock_transfer(dram_burst_bytes(c), dram_fixed_rate(c));
 	t = dram_timing(c);
 	data = t.t_cl + dram_bus_time(&t, 1);
 	if (r == DRAM_ROW_HIT)

@@ -172,7 +172,7 @@ static struct comp *dram_fixed_make(const struct comp_env *env, const void *cfg,
 		goto nomem;
 	d->comp.ops = &dram_fixed_ops;
 	d->comp.env = *env;
-	d->bandwidth = k->fixed_bandwidth;
+	d->bandwidth = dram_fixed_rate(k);
 	d->latency = k->fixed_latency;
 	d->queue = k->queue;
 	if (!(d->entries = calloc(k->queue, sizeof *d->entries)) || evq_reserve(env->q, k->queue) < 0)

@@ -38,6 +38,9 @@ const struct cfg_field dispatch_schema[] = {
 	CFG_PS(struct dispatch_cfg, launch, "launch", "2 us", 0, 100000 * PS_US, NULL,
 	       "the host rings the doorbell, once a run",
 	       "PCIe write and descriptor fetch: about 1 us each way (our estimate)"),
+	CFG_PS(struct dispatch_cfg, floor, "floor", "0 ns", 0, 100000 * PS_US, NULL,
+	       "the host starts no two commands closer: the time of one that is shorter, of the first with its doorbell",
+	       "0: the host keeps up; Arc Pro B60 30 to 32 us (AIConfigurator's table), tt-metal without trace 300"),
 	CFG_END
 };
 
@@ -61,7 +64,7 @@ struct cp {
 	struct flight *flights;  /* by command modulo the window */
 	uint32_t next, frontier; /* to dispatch; the oldest not complete */
 	int64_t decider;         /* command the host decides after: nothing later is dispatched; -1 */
-	ps_t issue_at, retired_at;
+	ps_t issue_at, retired_at, began;
 	struct ev ev; /* the next dispatch */
 	uint64_t dispatched, round_trips, branches;
 };
@@ -162,13 +165,35 @@ static void decided(void *owner, struct ev *ev)
 	core_decided(c->core);
 }
 
+/* No earlier than the host can start the next. */
+static void let_go(void *owner, struct ev *ev)
+{
+	struct flight *f = owner;
+
+	core_explain_time(core_account(f->cp->core, f->cmd), ev->when, RES_HOST);
+	complete(f->cp, f->cmd);
+}
+
+static void over(struct cp *c, uint32_t cmd)
+{
+	struct flight *f = flight_of(c, cmd);
+	const ps_t least = (cmd ? c->results[cmd].dispatched : c->began) + c->cfg.floor;
+
+	if (c->p->cmds[cmd].chained || evq_now(c->env.q) >= least) {
+		complete(c, cmd);
+		return;
+	}
+	ev_init(&f->ev, EV_WORK, let_go, f);
+	evq_push(c->env.q, &f->ev, least);
+}
+
 static void core_done(void *ctx, uint32_t cmd)
 {
 	struct cp *c = ctx;
 	struct flight *f = flight_of(c, cmd);
 
 	if (!c->p->cmds[cmd].sync) {
-		complete(c, cmd);
+		over(c, cmd);
 		return;
 	}
 	if (c->cfg.dynamic)
@@ -207,7 +232,7 @@ static void pump(struct cp *c)
 			return;
 		}
 		if (!k->chained && (cmd + 1 == c->p->n_cmds || c->p->cmds[cmd + 1].batch != k->batch))
-			c->issue_at = now + isa_dispatches(k) * c->cfg.interval;
+			c->issue_at = now + dispatch_apart(&c->cfg, isa_dispatches(k));
 		if (k->sync && !c->cfg.dynamic)
 			c->decider = cmd;
 		c->next++;
@@ -268,7 +293,7 @@ int cp_begin(struct cp *c, const struct isa_prog *p, const uint32_t *const *pick
 	memset(c->done, 0, p->n_cmds);
 	for (size_t i = 0; i < p->n_cmds; i++)
 		c->deps_left[i] = p->cmds[i].n_deps;
-	c->retired_at = evq_now(c->env.q);
+	c->retired_at = c->began = evq_now(c->env.q);
 	c->issue_at = c->retired_at + c->cfg.launch;
 	watch_busy(c->env.watch, RES_HOST, c->retired_at, c->issue_at, WATCH_NO_CMD);
 	if (core_begin(c->core, p, picks, e) < 0)

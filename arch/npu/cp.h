@@ -4,7 +4,8 @@
  * dependencies are met" to "its units start" (`latency`, or a few cycles inside one batch); up to `batch` small
  * commands dispatched as one, and with `join` as many independent products of the same rows in one command; a host round trip where the host decides (or a branch on the device when
  * `dynamic`, so that experts are chosen without the host); what a driver does to the rows of a product before and behind it
- * (`layout`); the doorbell that starts a run.
+ * (`layout`); the doorbell that starts a run; a host that begins no two commands within `floor`, so that one that is over sooner
+ * is waited for no shorter.
  * Leaves out: fetching the command stream from memory.
  * Invariants: I1 a command starts only after all it depends on has completed; I2 retirement is in program order. */
 #ifndef NPUSIM_ARCH_NPU_CP_H
@@ -21,6 +22,7 @@ struct dispatch_cfg {
 	ps_t branch; /* deciding on the device */
 	ps_t host;   /* a host round trip */
 	ps_t launch; /* the host rings the doorbell: once a run */
+	ps_t floor;  /* from the start of one command to that of the next, the doorbell included */
 };
 
 extern const struct cfg_field dispatch_schema[];
@@ -29,6 +31,12 @@ extern const struct cfg_field dispatch_schema[];
 static inline ps_t dispatch_wait(const struct dispatch_cfg *d, const struct isa_cmd *c)
 {
 	return d->latency + (d->layout ? clock_transfer(c->laid_out, d->layout) : 0);
+}
+
+/* From one dispatch of so many commands to the next. */
+static inline ps_t dispatch_apart(const struct dispatch_cfg *d, uint64_t dispatches)
+{
+	return ps_max(dispatches * d->interval, d->floor);
 }
 
 /* What one command added to the run, in order of retirement; spans sum to the run's time. */

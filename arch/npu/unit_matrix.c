@@ -15,6 +15,9 @@
  * operands pass twice. Part of an array may be used, so a larger one is never slower.
  * N:M sparsity (`sparse`): an array holds the weights that are there and picks each one's activation from its M neighbours by
  * the place that is stored with it, so k is N of M as long; all activations still pass. Otherwise zeros are multiplied.
+ * Where what brings operands from the scratchpad to a core's arrays is narrower than the arrays take them (`feed`): of a block of
+ * block_rows x block_cols sums that registers hold, each step along k brings a row and a column, so activations come once a block
+ * of columns and weights once a block of rows. A product takes the longer of that and its folds.
  * Leaves out: arrays of which each takes part in several products.
  * Source of the one-buffer form: Samajdar et al., ISPASS 2020 (SCALE-Sim). */
 #include "arch/npu/unit.h"
@@ -28,10 +31,12 @@ struct matrix_cfg {
 	uint32_t units, rows, cols; /* units a core; 0: absent */
 	uint32_t dataflow;          /* enum dataflow */
 	uint32_t weight_buffers;
-	uint32_t shift;      /* rows of the held operand that shift in a cycle */
-	uint32_t group;      /* of what streams, that come together */
-	uint32_t efficiency; /* ppm: of the cycles that its folds take, those that it gets on with them */
-	bool whole_folds;    /* all of an array's rows and columns are loaded, whatever is used of them */
+	uint32_t shift;                  /* rows of the held operand that shift in a cycle */
+	uint32_t group;                  /* of what streams, that come together */
+	uint64_t feed;                   /* bytes a cycle and core into the arrays; 0: as fast as they take them */
+	uint32_t block_rows, block_cols; /* sums that registers hold of a product: rows along m, columns along n */
+	uint32_t efficiency;             /* ppm: of the cycles that its folds take, those that it gets on with them */
+	bool whole_folds;                /* all of an array's rows and columns are loaded, whatever is used of them */
 	bool sparse;
 	uint32_t rate_8bit, rate_4bit;
 	struct unit_pairs pairs;
@@ -61,6 +66,16 @@ const struct cfg_field matrix_schema[] = {
 	CFG_PPM(struct matrix_cfg, efficiency, "efficiency", "1", 10000, 1000000,
 	        "part of the time that an array gets on with its folds; the rest waits for registers and instructions",
 	        "1: what a sheet's peak says"),
+	CFG_BYTES(
+		struct matrix_cfg, feed, "feed", "0 B", 0, 1 << 20, NULL,
+		"bytes a cycle that come from a core's scratchpad into its arrays; 0: as fast as they take them",
+		"not limited; Tenstorrent's unpackers 64 B (tt-isa-documentation, L1.md), Ascend's L1 to L0 512 and 256 B (CANN, "
+		"Ascend910B2C.ini)"),
+	CFG_U32(struct matrix_cfg, block_rows, "block_rows", "32", 1, 1 << 16, NULL,
+	        "rows of the block of sums that registers hold: weights come once for so many rows of a product (matrix.feed)",
+	        "a tile of Tenstorrent's"),
+	CFG_U32(struct matrix_cfg, block_cols, "block_cols", "64", 1, 1 << 16, NULL,
+	        "columns of that block: activations come once for so many", "two tiles of Tenstorrent's"),
 	CFG_BOOL(struct matrix_cfg, sparse, "sparse", "false",
 	         "leaves out the weights that weights.sparsity has left out: a fold holds as many that are there",
 	         "off; on: Ampere's sparse tensor cores (Mishra et al., arXiv:2104.08378)"),
@@ -197,6 +212,18 @@ static uint64_t worked(const struct matrix_cfg *c, uint64_t cycles)
 	return c->efficiency == 1000000 ? cycles : (uint64_t)((double)cycles * 1e6 / c->efficiency);
 }
 
+/* Cycles in which operands come to the arrays, where that is limited. */
+static uint64_t fed(const struct unit_env *u, const struct unit_job *j)
+{
+	const struct matrix_cfg *c = cfg(u);
+	const uint64_t weights = unit_present(j, dtype_bytes(j->dtype, j->n * j->k)),
+		       with = dtype_bytes(j->with ? j->with : DT_BF16, j->m * j->k);
+
+	return !c->feed ? 0
+	                : div_up(weights * div_up(j->m, c->block_rows) + with * div_up(j->n, c->block_cols),
+	                         c->feed * u->cores);
+}
+
 static bool unit_matrix_plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	static const char *const why[] = { "systolic, weight-stationary", "systolic, output-stationary",
@@ -225,6 +252,7 @@ static bool unit_matrix_plan(const struct unit_env *u, const struct unit_job *j,
 			break;
 	}
 	best.cycles = worked(cfg(u), best.cycles);
+	feed = ps_max(feed, fed(u, j));
 	*out = (struct unit_plan){ .span = clock_span(best.cycles > feed ? best.cycles : feed, u->clock_khz),
 		                   .latency = clock_span(best.fill, u->clock_khz),
 		                   .work = j->m * j->n * steps(cfg(u), j),

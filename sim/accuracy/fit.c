@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define HUBER     0.05
+#define BEYOND    0.02 /* of what an error is beyond most_off: the search still sees which way is down */
 #define SCANS     2    /* of every parameter, before a rugged search */
 #define SCANNED   8    /* values of it */
 #define MOST      600  /* evaluations of a search, times its parameters */
@@ -34,6 +35,7 @@ struct fitting {
 	size_t *group; /* of a parameter */
 	size_t n_groups;
 	unsigned evaluations;
+	bool changed;       /* a parameter, since samples were timed last */
 	double done, share; /* for the progress: before this search, and of it */
 };
 
@@ -48,6 +50,7 @@ static void fit_put(struct fitting *f, size_t i, uint64_t v)
 {
 	const struct fit_param *x = &f->p->fit[i];
 
+	f->changed = true;
 	if (!x->of_kernel) {
 		cfg_set_raw(f->conf->raw, x->row, v, "fitted");
 		return;
@@ -65,6 +68,9 @@ static double ratio(struct fitting *f, size_t i, const struct gpu *g)
 {
 	const struct sample *x = sample(f, i);
 
+	if (f->changed && f->data->settle)
+		f->data->settle(f->data->engine);
+	f->changed = false;
 	if (f->data->time)
 		f->data->time(f->data->engine, f->at[i].set, f->at[i].sample);
 	else
@@ -91,6 +97,8 @@ static int find_groups(struct fitting *f, struct err *e)
 	const size_t n_fit = f->p->n_fit;
 	ps_t *base = malloc((f->n + 1) * sizeof *base);
 	size_t *up = malloc((n_fit + 1) * sizeof *up);
+	bool moved;
+	int rc = 0;
 
 	f->group = malloc((n_fit + 1) * sizeof *f->group);
 	if (!base || !up || !f->group) {
@@ -111,12 +119,14 @@ static int find_groups(struct fitting *f, struct err *e)
 		struct fit_param *x = &f->p->fit[i];
 
 		x->samples = 0;
+		moved = false;
 		for (int side = 0; side < 2; side++) {
 			fit_put(f, i, side ? x->to : x->from);
 			for (size_t k = 0; k < f->n; k++) {
 				ratio(f, k, &g);
 				if (sample(f, k)->time.total == base[k])
 					continue;
+				moved |= true;
 				x->samples += side == 0;
 				if (f->at[k].group == NO_GROUP)
 					f->at[k].group = i;
@@ -125,6 +135,13 @@ static int find_groups(struct fitting *f, struct err *e)
 			}
 		}
 		fit_put(f, i, x->start);
+		if (!moved && f->data->all_move) {
+			rc = err_set(
+				e, ERR_CONFIG,
+				"'%s' moves no row, anywhere between its bounds: what it is cannot be told from these rows",
+				x->name);
+			break;
+		}
 	}
 	f->n_groups = 0;
 	for (size_t i = 0; i < n_fit; i++)
@@ -137,7 +154,7 @@ static int find_groups(struct fitting *f, struct err *e)
 			f->at[k].group = f->group[f->at[k].group];
 	free(base);
 	free(up);
-	return 0;
+	return rc;
 }
 
 /* --- a search --------------------------------------------------------------------------------------------------------
@@ -166,6 +183,8 @@ static double objective(unsigned n, const double *logs, double *gradient, void *
 			continue;
 		r = ratio(f, k, &g);
 		r = fabs(log(r > 1e-6 ? r : 1e-6));
+		if (f->data->most_off > 0 && r > f->data->most_off)
+			r = f->data->most_off + BEYOND * (r - f->data->most_off);
 		loss += r < HUBER ? r * r / (2 * HUBER) : r - HUBER / 2;
 		count++;
 	}
@@ -271,6 +290,12 @@ static double mape_of(struct fitting *f, unsigned fold, size_t group, size_t *co
 	return *count ? sum / (double)*count : 0;
 }
 
+/* Where a machine is made anew of each value, one beyond the bounds may make none. */
+static uint64_t within(const struct fitting *f, const struct fit_param *x, uint64_t v)
+{
+	return !f->data->settle ? v : v < x->from ? x->from : v > x->to ? x->to : v;
+}
+
 static void sensitivities(struct fitting *f)
 {
 	size_t count;
@@ -279,9 +304,9 @@ static void sensitivities(struct fitting *f)
 		struct fit_param *x = &f->p->fit[i];
 		double as_is = mape_of(f, f->data->folds, f->group[i], &count), up, down;
 
-		fit_put(f, i, x->value + x->value / 10);
+		fit_put(f, i, within(f, x, x->value + x->value / 10));
 		up = mape_of(f, f->data->folds, f->group[i], &count);
-		fit_put(f, i, x->value - x->value / 10);
+		fit_put(f, i, within(f, x, x->value - x->value / 10));
 		down = mape_of(f, f->data->folds, f->group[i], &count);
 		fit_put(f, i, x->value);
 		x->sensitivity = (up > down ? up : down) - as_is;

@@ -4,7 +4,7 @@
  * with bounds from physics: parameters of the configuration, and numbers of kernel templates that their code would
  * tell but nobody counted (cycles of serial instructions). The fit minimises the mean over samples of a robust loss of
  * log(simulated / measured): quadratic within 5 %, linear beyond, so that no single kernel pulls. Parameters that no
- * sample shares, directly or through others, are searched apart. NLopt's Sbplx (Rowan's subplex) searches in the
+ * sample shares, directly or through others, are searched apart; whoever has few samples may bound what one counts. NLopt's Sbplx (Rowan's subplex) searches in the
  * logarithm of each, from the plan's start and not from the file's value. K folds, by the samples' own hash, are
  * fitted and scored in turn: their values are a parameter's interval, their errors the cross-validated error. Only
  * samples of the fitted split are looked at. Fitted values are rounded to four significant digits.
@@ -64,10 +64,14 @@ struct fit_data {
 	bool all;       /* samples of the held-out split too: they are all that is given */
 	bool by_set;    /* a fold is a set, `folds` of them: what they tell of each other */
 	unsigned most;  /* evaluations of a search, times its parameters; 0: 600 */
+	double most_off; /* an error counts as so much (of a logarithm) and hardly more: few odd samples do not decide; 0: all of it */
+	bool all_move; /* a parameter that moves no sample is refused */
 	bool rugged; /* times jump where what is mapped changes: the search begins where a scan of each parameter is best */
 	/* Sets the simulated time of a sample, of an engine that knows no launches; NULL: a GPU's model. */
 	void (*time)(void *engine, size_t set, size_t sample);
 	void *engine;
+	/* Is told before samples are timed that parameters have changed: what follows from them follows anew. NULL: nothing does. */
+	void (*settle)(void *engine);
 	void (*progress)(void *arg, double part); /* is told how far it is, of 1; may be NULL */
 	void *arg;
 };

@@ -8,9 +8,8 @@
 #include "sim/base/path.h"
 #include "sim/base/yaml.h"
 
-#define FILE_NAME      "configs/accuracy/intervals.yaml"
-#define MEAN_TO_SPREAD 1.2533141 /* of a normal error: root of half of pi */
-#define FEW            5         /* samples: fewer say less of a class than all of them together */
+#define FILE_NAME "configs/accuracy/intervals.yaml"
+#define FEW       5 /* samples: fewer say less of a class than all of them together */
 
 /* --- the file ------------------------------------------------------------------------------------------------------------ */
 
@@ -91,7 +90,7 @@ static double class_spread(const struct accuracy *acc, const char *cls)
 	if (!s)
 		return INTERVAL_UNHELD;
 	mean = s->n < FEW && s->mape < acc->all.mape ? acc->all.mape : s->mape;
-	return MEAN_TO_SPREAD * mean / 100;
+	return INTERVAL_SPREAD_OF_MEAN * mean / 100;
 }
 
 double interval_spread(const struct accuracy *acc, const struct interval_shares *s)

@@ -13,7 +13,11 @@
  * half as well. How many spreads wide is found on whole feed-forward blocks that ran on that silicon. No total is
  * narrower than that silicon's best class, nor fewer spreads wide than a normal error's.
  * Where no rows of its family are kept, nothing is known of it but how far off other families were when they were new: ranges by
- * class of op (configs/accuracy/families.yaml), weighted by share of time. They hold what was never held, too.
+ * class of op, weighted by share of time. They hold what was never held, too. A range is Student's t of the middles of the
+ * machines in configs/accuracy/families.yaml, its own family's left out, with their mean spread inside; below, it ends where no
+ * machine's tenth percentile lies. The same goes for a class of which its family's rows have none.
+ * A machine that npusim calibrate fitted to its own rows is as sure as they are many and near, by class: Student's t of their mean
+ * error.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
  * Coverage, also with a device and with a model left out: validate/tests/unit/t_interval.c, validate/ACCURACY.md. */
@@ -24,10 +28,11 @@
 #include "sim/accuracy/accuracy.h"
 #include "workloads/op.h"
 
-#define INTERVAL_LEVEL  0.8
-#define INTERVAL_NORMAL 1.2815516 /* spreads of a normal error that hold INTERVAL_LEVEL */
-#define INTERVAL_UNHELD 0.5
-#define INTERVAL_PRIOR  5
+#define INTERVAL_LEVEL          0.8
+#define INTERVAL_NORMAL         1.2815516 /* spreads of a normal error that hold INTERVAL_LEVEL */
+#define INTERVAL_SPREAD_OF_MEAN 1.2533141 /* spread of a normal error over its mean: root of half of pi */
+#define INTERVAL_UNHELD         0.5
+#define INTERVAL_PRIOR          5
 
 /* What intervals are made by: configs/accuracy/intervals.yaml, which `npusim validate --totals` writes. */
 struct interval {
@@ -72,17 +77,33 @@ enum interval_part interval_part_of(const struct op *o);
 struct interval_range {
 	double low, high;
 };
+/* A machine by its sheet, nothing fitted: percentiles over its rows, as logarithms. */
+struct interval_met {
+	const char *machine, *family;
+	bool has[INTERVAL_PARTS];
+	double low[INTERVAL_PARTS], middle[INTERVAL_PARTS], high[INTERVAL_PARTS];
+};
+#define INTERVAL_MET_LEAST 3 /* machines of a class, of other families */
+int interval_met_read(const struct source *from, struct arena *a, struct interval_met **v, size_t *n, struct err *e);
+/* Of a machine of `family` that was not met; the ends have two digits at most, which is more than they are worth. */
+struct interval_range interval_met_range(const struct interval_met *v, size_t n, const char *family,
+                                         enum interval_part p);
+
 /* What an NPU's interval is made by; kept with runs, so the numbers stay. */
 enum interval_from {
 	INTERVAL_UNSAID,
 	INTERVAL_ROWS,   /* rows of its family's silicon */
 	INTERVAL_FITTED, /* what its family's numbers were found on: nothing was held back */
 	INTERVAL_OTHERS, /* other families: this one was never met */
+	INTERVAL_PARTLY, /* rows of its family's silicon, but of some class none: there others */
+	INTERVAL_CALIBRATED, /* rows of the machine itself, which its file tells (calibrated.*); of classes without any others */
 	INTERVAL_FROMS
 };
+#define INTERVAL_FEW 3 /* rows of a class: fewer say nothing of it */
 struct interval_family {
 	enum interval_from from;
-	struct accuracy rows;                        /* INTERVAL_ROWS */
+	struct accuracy rows;                        /* INTERVAL_ROWS, of the classes */
+	bool met[INTERVAL_PARTS];                    /* that they have rows of */
 	struct interval_range range[INTERVAL_PARTS]; /* of the others */
 };
 int interval_family_of(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e);

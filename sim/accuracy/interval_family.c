@@ -1,5 +1,6 @@
 /* interval_family.c - what is known of a family of NPUs: rows of its silicon, what its numbers were fitted to, or nothing but how far
  * off other families were. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,6 @@
 #define FEW_ROWS  64 /* of a product: as many as decoding has sequences */
 
 static const char *const part_names[INTERVAL_PARTS] = { "decode", "prefill", "attention" };
-static const char *const from_names[INTERVAL_FROMS] = { [INTERVAL_UNSAID] = "",
-	                                                [INTERVAL_ROWS] = "rows",
-	                                                [INTERVAL_FITTED] = "fitted",
-	                                                [INTERVAL_OTHERS] = "other families" };
 
 const char *interval_part_name(enum interval_part p)
 {
@@ -61,62 +58,236 @@ static int range_of(const struct yaml *y, const struct ynode *at, const char *pa
 	return out->low <= 1 && out->high >= 1 ? 0 : yaml_err(y, n, e, "1, what is simulated, is not in the interval");
 }
 
-static int from_of(const struct yaml *y, const struct ynode *at, enum interval_from *out, struct err *e)
+static int ranges_of(const struct yaml *y, const struct ynode *n, struct interval_range *out, struct err *e)
 {
-	const struct ynode *n = ynode_get(at, "from");
-	const char *s;
+	static const char *const keys[] = { "decode", "prefill", "attention" };
 
-	if (!n)
-		return yaml_err(y, at, e, "'from' is missing");
-	if (yaml_str(y, n, &s, e) < 0)
-		return -1;
-	for (int i = INTERVAL_FITTED; i < INTERVAL_FROMS; i++)
-		if (strcmp(s, from_names[i]) == 0) {
-			*out = (enum interval_from)i;
-			return 0;
-		}
-	return yaml_err(y, n, e, "'%s': an interval is from '%s' or '%s'", s, from_names[INTERVAL_FITTED],
-	                from_names[INTERVAL_OTHERS]);
-}
-
-static int read_family(const struct yaml *y, const char *family, struct interval_family *out, struct err *e)
-{
-	static const char *const keys[] = { "from", "decode", "prefill", "attention" };
-	const struct ynode *root = yaml_root(y), *own = ynode_get(ynode_get(root, "families"), family),
-			   *n = own ? own : ynode_get(root, "others");
-
-	if (!n)
-		return yaml_err(y, root, e, "'others' is missing: the interval of a family that is not here");
-	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 || from_of(y, n, &out->from, e) < 0)
+	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0)
 		return -1;
 	for (int p = 0; p < INTERVAL_PARTS; p++)
-		if (range_of(y, n, part_names[p], &out->range[p], e) < 0)
+		if (range_of(y, n, part_names[p], &out[p], e) < 0)
 			return -1;
 	return 0;
 }
 
+/* --- machines that were met -------------------------------------------------------------------------------------------- */
+
+static int percentiles(const struct yaml *y, const struct ynode *n, struct interval_met *m, int p, struct err *e)
+{
+	static const char *const keys[] = { "low", "middle", "high" };
+	double low, middle, high;
+
+	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 || bound_of(y, n, "low", &low, e) < 0 ||
+	    bound_of(y, n, "middle", &middle, e) < 0 || bound_of(y, n, "high", &high, e) < 0)
+		return -1;
+	if (low > middle || middle > high)
+		return yaml_err(y, n, e, "percentiles are not low <= middle <= high");
+	m->has[p] = true;
+	m->low[p] = log(low), m->middle[p] = log(middle), m->high[p] = log(high);
+	return 0;
+}
+
+static int name_of(const struct yaml *y, const struct ynode *at, const char *key, struct arena *a, const char **out,
+                   struct err *e)
+{
+	const struct ynode *n = ynode_get(at, key);
+
+	if (!n)
+		return yaml_err(y, at, e, "'%s' is missing", key);
+	if (yaml_str(y, n, out, e) < 0)
+		return -1;
+	return (*out = arena_strdup(a, *out)) ? 0 : err_nomem(e, NULL);
+}
+
+static int read_met(const struct yaml *y, const struct ynode *n, struct arena *a, struct interval_met *m, struct err *e)
+{
+	static const char *const keys[] = { "machine", "family", "decode", "prefill", "attention" };
+
+	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 ||
+	    name_of(y, n, "machine", a, &m->machine, e) < 0 || name_of(y, n, "family", a, &m->family, e) < 0)
+		return -1;
+	for (int p = 0; p < INTERVAL_PARTS; p++)
+		if (ynode_get(n, part_names[p]) && percentiles(y, ynode_get(n, part_names[p]), m, p, e) < 0)
+			return -1;
+	return 0;
+}
+
+static bool counts(const struct interval_met *m, const char *family, enum interval_part p)
+{
+	return m->has[p] && strcmp(m->family, family) != 0;
+}
+
+/* Enough must be left without any one family. */
+static int enough(const struct yaml *y, const struct ynode *at, const struct interval_met *v, size_t n, struct err *e)
+{
+	for (int p = 0; p < INTERVAL_PARTS; p++)
+		for (size_t i = 0; i < n; i++) {
+			int left = 0;
+
+			for (size_t k = 0; k < n; k++)
+				left += counts(&v[k], v[i].family, (enum interval_part)p);
+			if (left < INTERVAL_MET_LEAST)
+				return yaml_err(
+					y, at, e,
+					"%d machines have rows of '%s' without family '%s': at least %d are needed",
+					left, part_names[p], v[i].family, INTERVAL_MET_LEAST);
+		}
+	return 0;
+}
+
+static int all_met(const struct yaml *y, struct arena *a, struct interval_met **v, size_t *n, struct err *e)
+{
+	const struct ynode *met = ynode_get(yaml_root(y), "met");
+
+	if (!met || met->kind != YNODE_SEQ || met->n < INTERVAL_MET_LEAST + 1)
+		return yaml_err(y, met ? met : yaml_root(y), e,
+		                "'met' lists machines whose rows were held against a sheet: at least %d",
+		                INTERVAL_MET_LEAST + 1);
+	if (!(*v = arena_array(a, met->n, sizeof **v)))
+		return err_nomem(e, NULL);
+	for (*n = 0; *n < met->n; (*n)++)
+		if (read_met(y, met->vals[*n], a, &(*v)[*n], e) < 0)
+			return -1;
+	return enough(y, met, *v, *n, e);
+}
+
+int interval_met_read(const struct source *from, struct arena *a, struct interval_met **v, size_t *n, struct err *e)
+{
+	struct yaml *y = source_yaml(from, FILE_NAME, e);
+	const int rc = y ? all_met(y, a, v, n, e) : -1;
+
+	yaml_free(y);
+	return rc;
+}
+
+/* The quantile of Student's t that is INTERVAL_NORMAL of a normal error. */
+static double student(size_t freedom)
+{
+	static const double few[] = { 3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383, 1.372 };
+	const double z = INTERVAL_NORMAL;
+
+	return freedom - 1 < sizeof few / sizeof *few ? few[freedom - 1] : z + z * (z * z + 1) / (4 * (double)freedom);
+}
+
+/* To `digits`; 0.93 to one behind the point is 0.9. */
+static double rounded(double x, int digits)
+{
+	const double unit = pow(10, floor(log10(x)) + 1 - digits);
+
+	return round(x / unit) * unit;
+}
+
+struct interval_range interval_met_range(const struct interval_met *v, size_t n, const char *family,
+                                         enum interval_part p)
+{
+	double sum = 0, squares = 0, inside = 0, least = INFINITY, middle, between, half;
+	size_t k = 0, spread = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!counts(&v[i], family, p))
+			continue;
+		k++;
+		sum += v[i].middle[p];
+		least = fmin(least, v[i].low[p]);
+		if (v[i].high[p] > v[i].low[p]) { /* else the middle alone is known */
+			inside += (v[i].high[p] - v[i].low[p]) / 2 / INTERVAL_NORMAL;
+			spread++;
+		}
+	}
+	middle = sum / (double)k;
+	for (size_t i = 0; i < n; i++)
+		if (counts(&v[i], family, p))
+			squares += (v[i].middle[p] - middle) * (v[i].middle[p] - middle);
+	between = squares / (double)(k - 1) * (1 + 1 / (double)k);
+	inside /= spread ? (double)spread : 1;
+	half = student(k - 1) * sqrt(between + inside * inside);
+	return (struct interval_range){ fmin(1, rounded(exp(fmax(middle - half, least)), 1)),
+		                        fmax(1, rounded(exp(middle + half), 2)) };
+}
+
 /* --- a machine's --------------------------------------------------------------------------------------------------------- */
+
+/* Classes of op that an accuracy file names by rows and kind (silicon.h). */
+static bool rows_of(const struct accuracy *acc, enum interval_part p)
+{
+	switch (p) {
+	case INTERVAL_DECODE:
+		return accuracy_of(acc, silicon_products(1)) || accuracy_of(acc, silicon_products(FEW_ROWS));
+	case INTERVAL_PREFILL:
+		return accuracy_of(acc, silicon_products(FEW_ROWS + 1)) ||
+		       accuracy_of(acc, silicon_products(UINT64_MAX));
+	default:
+		return accuracy_of(acc, op_kind_name(OP_ATTENTION)) != NULL;
+	}
+}
+
+static int read_file(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e)
+{
+	static const char *const keys[] = { "met", "families" };
+	struct yaml *y = source_yaml(c->source, FILE_NAME, e);
+	const struct ynode *own = y ? ynode_get(ynode_get(yaml_root(y), "families"), c->cfg.family) : NULL;
+	struct interval_met *v;
+	size_t n;
+	int rc = y && yaml_only_keys(y, yaml_root(y), keys, sizeof keys / sizeof *keys, e) == 0
+	                 ? all_met(y, a, &v, &n, e)
+	                 : -1;
+
+	for (int p = 0; rc == 0 && p < INTERVAL_PARTS; p++)
+		out->range[p] = out->from == INTERVAL_CALIBRATED && out->met[p]
+		                        ? out->range[p]
+		                        : interval_met_range(v, n, c->cfg.family, (enum interval_part)p);
+	if (rc == 0 && out->from == INTERVAL_UNSAID)
+		out->from = own ? INTERVAL_FITTED : INTERVAL_OTHERS;
+	if (rc == 0 && out->from == INTERVAL_FITTED)
+		rc = ranges_of(y, own, out->range, e);
+	yaml_free(y);
+	return rc;
+}
+
+/* By the rows that its file says it was calibrated on: how far off one more would be. */
+static bool by_own_rows(const struct calibrated_cfg *c, struct interval_family *out)
+{
+	const uint32_t rows[INTERVAL_PARTS] = { c->decode_rows, c->prefill_rows, c->attention_rows },
+		       error[INTERVAL_PARTS] = { c->decode_error, c->prefill_error, c->attention_error };
+	bool any = false;
+
+	for (int p = 0; p < INTERVAL_PARTS; p++) {
+		const double n = rows[p], half = n < INTERVAL_FEW ? 0
+		                                                  : student(rows[p] - 1) * sqrt(1 + 1 / n) *
+		                                                            INTERVAL_SPREAD_OF_MEAN * error[p] / 1e6;
+
+		out->met[p] = n >= INTERVAL_FEW;
+		out->range[p] = (struct interval_range){ exp(-half), exp(half) };
+		any |= out->met[p];
+	}
+	return any;
+}
 
 int interval_family_of(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e)
 {
+	bool all = true, any = false;
 	struct silicon s;
-	struct yaml *y;
-	int rc = silicon_of_family(c, a, &s, e);
+	int rc;
 
 	memset(out, 0, sizeof *out);
+	if (by_own_rows(&c->cfg.calibrated, out)) {
+		out->from = INTERVAL_CALIBRATED;
+		return read_file(c, a, out, e);
+	}
+	rc = silicon_of_family(c, a, &s, e);
 	if (rc < 0)
 		return -1;
 	if (rc > 0) {
-		out->from = INTERVAL_ROWS;
 		out->rows = s.sheet;
 		silicon_free(&s);
-		return 0;
+		for (int p = 0; p < INTERVAL_PARTS; p++) {
+			out->met[p] = rows_of(&out->rows, (enum interval_part)p);
+			all &= out->met[p];
+			any |= out->met[p];
+		}
+		out->from = all ? INTERVAL_ROWS : any ? INTERVAL_PARTLY : INTERVAL_UNSAID;
 	}
-	if (!(y = source_yaml(c->source, FILE_NAME, e)))
-		return -1;
-	rc = read_family(y, c->cfg.family, out, e);
-	yaml_free(y);
-	return rc;
+	return rc > 0 && all ? 0 : read_file(c, a, out, e);
 }
 
 struct interval_range interval_range_of(const struct interval_family *f, const double time[INTERVAL_PARTS])

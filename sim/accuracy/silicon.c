@@ -76,7 +76,7 @@ int silicon_classes(const struct rows *r, struct arena *a, struct accuracy *out,
 /* Energies change no time, nor does what a machine is called kin to; what chooses the clock does. */
 static bool changes_time(const char *key)
 {
-	if (strcmp(key, "family") == 0)
+	if (strcmp(key, "family") == 0 || str_prefix(key, "calibrated."))
 		return false;
 	return (!str_prefix(key, "power.") && !str_prefix(key, "die.")) || strcmp(key, "power.cap") == 0 ||
 	       strcmp(key, "power.mode") == 0 || strcmp(key, "power.latency_target") == 0;

@@ -14,7 +14,7 @@ struct options {
 	struct gpu_options gpu;
 	const char *plan, *output, *format, *kind, *fidelity;
 	struct opt_list energy, resident;
-	uint64_t folds;
+	uint64_t folds, rows;
 	bool check;
 };
 
@@ -83,7 +83,10 @@ out:
 static int calibrate_npu(const struct options *o, struct doc *d, bool *is, struct err *e)
 {
 	struct machine_conf *conf = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
-	struct calibrate_rows r = { .plan = o->plan,
+	struct calibrate_rows r = { .config = o->gpu.config,
+		                    .sets = &o->gpu.sets,
+		                    .rows = o->rows,
+		                    .plan = o->plan,
 		                    .output = o->output,
 		                    .rules = o->gpu.rules,
 		                    .kind = o->kind,
@@ -104,9 +107,10 @@ static int calibrate_npu(const struct options *o, struct doc *d, bool *is, struc
 		rc = err_set(e, ERR_USAGE, "the tables are missing: -t OPS.csv, with a column measured_us");
 	else if (*is)
 		rc = calibrate_rows(&r, conf, d, e);
-	else if (o->resident.n || o->kind || o->fidelity)
+	else if (o->resident.n || o->kind || o->fidelity || o->rows)
 		rc = err_set(e, ERR_USAGE, "%s is of an NPU's tables of ops, and '%s' is no NPU",
 		             o->kind       ? "--kind"
+		             : o->rows     ? "--rows"
 		             : o->fidelity ? "--fidelity"
 		                           : "--resident",
 		             o->gpu.config);
@@ -159,6 +163,8 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		                  " boards of its model; may be repeated"),
 		{ 0, "resident", OPT_READS, &o.resident, "OPS.csv",
 		  "an NPU's: a table of ops measured with operands on chip before each; may be repeated" },
+		{ 0, "rows", OPT_U64, &o.rows, "N",
+		  "an NPU's: fit to N rows, taken evenly by their time, and say how far off the others are" },
 		{ 0, "kind", OPT_TEXT, &o.kind, "KIND", "an NPU's: only rows of this kind of op count (gemm)" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "analytic|event",
 		  "an NPU's: in closed form (the default) or with events, which takes ten times as long" },
@@ -177,11 +183,14 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		" cross-validation. The report says of every parameter how it was found, over which interval the folds "
 		"put"
 		" it, and how much the error depends on it. An NPU is fitted to all rows of tables of ops, each run alone"
-		" in closed form; what it then is off on a table that it was not fitted to stands below.",
+		" in closed form; what it then is off on a table that it was not fitted to stands below. --rows 10 takes ten"
+		" rows and keeps the others to see what ten rows are worth; a row counts as 50 % off at the most, so that"
+		" two odd ones do not decide.",
 		"npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t /tmp/micro.db -o "
 		"/tmp/h200.yaml\n"
 		"npusim calibrate -c configs/npu/tpu-v6e.yaml -p configs/calibrate/tpu-v6e.yaml -t ops.csv -o "
 		"/tmp/tpu.yaml\n"
+		"npusim calibrate -c xdna2 -p configs/calibrate/npu.yaml -t workloads/ops/silicon/xdna2-gemv.csv --rows 5\n"
 		"npusim calibrate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv -o /tmp/h200.yaml\n",
 		opts,
 		0,

@@ -17,9 +17,9 @@ int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err
 
 /* An NPU, by tables of ops: with operands in DRAM, and on chip. */
 struct calibrate_rows {
-	const char *plan, *output, *rules, *kind; /* kind: of the rows that count; NULL: all */
-	const struct opt_list *tables, *resident;
-	uint64_t folds;
+	const char *config, *plan, *output, *rules, *kind; /* kind: of the rows that count; NULL: all */
+	const struct opt_list *sets, *tables, *resident;
+	uint64_t folds, rows; /* rows: so many of all, taken evenly; 0: all */
 	enum run_fidelity fidelity;
 	bool check;
 };

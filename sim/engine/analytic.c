@@ -641,7 +641,7 @@ static ps_t dispatch(struct analytic *a, uint32_t k, const struct cp_result *res
 	if (k >= d->queue)
 		at = ps_max(at, results[k - d->queue].retired);
 	if (!c->chained && (k + 1 == a->p->n_cmds || a->p->cmds[k + 1].batch != c->batch))
-		a->issue_at = at + isa_dispatches(c) * d->interval;
+		a->issue_at = at + dispatch_apart(d, isa_dispatches(c));
 	a->commands += isa_dispatches(c);
 	return at;
 }
@@ -658,12 +658,17 @@ static ps_t ready_at(const struct analytic *a, uint32_t k, ps_t at)
 	return at + (k > 0 && p->cmds[k - 1].batch == c->batch ? a->local : dispatch_wait(&a->c->dispatch, c));
 }
 
-static ps_t decide(struct analytic *a, const struct isa_cmd *c, struct core_account *acc, ps_t at)
+/* When the command is over, that was dispatched at `began`. */
+static ps_t decide(struct analytic *a, const struct isa_cmd *c, struct core_account *acc, ps_t began, ps_t at)
 {
 	const struct dispatch_cfg *d = &a->c->dispatch;
 
-	if (!c->sync)
-		return at;
+	if (!c->sync) {
+		const ps_t least = c->chained ? 0 : began + d->floor;
+
+		core_explain_time(acc, ps_max(at, least), RES_HOST);
+		return ps_max(at, least);
+	}
 	if (d->dynamic) {
 		a->branches++;
 		at += d->branch;
@@ -712,7 +717,7 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 		r->acc.dram_bytes = find_transfers(a, c);
 		if (run_cmd(a, &x, &a->done[k], e) < 0)
 			return err_add(e, "command %u of %zu", k, p->n_cmds);
-		a->done[k] = decide(a, c, &r->acc, a->done[k]);
+		a->done[k] = decide(a, c, &r->acc, k ? r->dispatched : 0, a->done[k]);
 		r->retired = ps_max(front, a->done[k]);
 		r->span = r->retired - front;
 		core_explain_time(&r->acc, r->retired, RES_DEPENDENCY);

@@ -50,7 +50,7 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	uint64_t read, write, piece, peak = dram_peak(c), least;
 
 	if (dram_is_fixed(c)) {
-		server_init(&h->dram_server, c->fixed_bandwidth);
+		server_init(&h->dram_server, dram_fixed_rate(c));
 		h->write_per_byte = h->dram_server.per_byte;
 		h->dram_pins_ppm = 1000000;
 		h->dram_latency = c->fixed_latency;

@@ -89,8 +89,8 @@ static bool has_dim(const struct mapper *m, const struct op *o, uint32_t i, int 
 
 	if (dim == BATCH)
 		return !map_streams(m, whole, i) || one_each(whole, x, of, m->s->tensors[x->tensor].dtype);
-	if (dim == ROWS)
-		return !map_streams(m, whole, i);
+	if (dim == ROWS) /* a bias is every row's */
+		return !map_streams(m, whole, i) && !(has_mnk(o) && m->s->tensors[x->tensor].role == OP_WEIGHT);
 	return o->kind == OP_ATTENTION || i != 0;
 }
 

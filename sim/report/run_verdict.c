@@ -77,29 +77,30 @@ static struct interval_range gpu_range(const struct run_report *r, const struct 
 	                   interval_spread_gpu(&b->interval, &b->accuracy, &s, r->conf->cfg.name));
 }
 
-/* By rows of its family's silicon. */
+/* By rows of its family's silicon, of ops in classes that these have rows of. */
 static struct interval_range held_range(const struct run_report *r, const struct baseline *b,
-                                        const struct accuracy *rows)
+                                        const struct interval_family *f)
 {
 	struct interval_shares s = { .n = 0 };
 	struct interval own = b->interval;
 	double strange = 0;
 
-	own.silicon = *rows;
+	own.silicon = f->rows;
 	for (size_t i = 0; i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];
 		const struct run_op *x = &r->result->ops[i];
 
-		if (x->carried)
+		if (x->carried || !f->met[interval_part_of(o)])
 			continue;
 		interval_add(&s, op_kind_name(o->kind), (double)x->span_ps);
-		if (accuracy_of(rows, op_kind_name(o->kind)))
+		if (accuracy_of(&f->rows, op_kind_name(o->kind)))
 			strange += (double)x->span_ps * not_held(x);
 	}
 	return either_side(fmax(own.npu_quantile, INTERVAL_NORMAL) *
 	                   interval_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
 }
 
+/* By class. */
 static struct interval_range foreign_range(const struct run_report *r, const struct interval_family *f,
                                            struct verdict *v)
 {
@@ -122,18 +123,25 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 {
 	struct err none = ERR_INIT;
 	struct interval_family f;
+	struct interval_range met = { 1, 1 };
 
 	if (machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES) {
 		v->interval = b->has_interval;
 		v->time = v->interval ? gpu_range(r, b) : v->time;
 		return;
 	}
-	if (interval_family_of(r->conf, a, &f, &none) < 0 || (f.from == INTERVAL_ROWS && !b->has_interval))
+	if (interval_family_of(r->conf, a, &f, &none) < 0 ||
+	    ((f.from == INTERVAL_ROWS || f.from == INTERVAL_PARTLY) && !b->has_interval))
 		return;
+	if (f.from == INTERVAL_ROWS || f.from == INTERVAL_PARTLY) {
+		met = held_range(r, b, &f);
+		for (int p = 0; p < INTERVAL_PARTS; p++)
+			f.range[p] = f.met[p] ? met : f.range[p];
+	}
 	v->interval = true;
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
-	v->time = f.from == INTERVAL_ROWS ? held_range(r, b, &f.rows) : foreign_range(r, &f, v);
+	v->time = f.from == INTERVAL_ROWS ? met : foreign_range(r, &f, v);
 }
 
 /* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */
@@ -501,6 +509,8 @@ static int say_buys(const struct verdict *v, struct str *lines)
 static const char *const interval_text[INTERVAL_FROMS] = {
 	[INTERVAL_FITTED] = "its family's numbers were fitted to published rates: none was held back",
 	[INTERVAL_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
+	[INTERVAL_PARTLY] = "silicon of this family was met, but not in every class: there as other families",
+	[INTERVAL_CALIBRATED] = "as sure as its own rows; what they say nothing of, as other families",
 };
 
 /* Which kernels, and what helps: a run's are at hand, of a stored one how many. */
@@ -641,7 +651,10 @@ static void from_json(struct out_json *j, const struct verdict *v)
 {
 	static const char *const from[INTERVAL_FROMS] = { [INTERVAL_ROWS] = "silicon of its family",
 		                                          [INTERVAL_FITTED] = "rates its family was fitted to",
-		                                          [INTERVAL_OTHERS] = "other families" };
+		                                          [INTERVAL_OTHERS] = "other families",
+		                                          [INTERVAL_CALIBRATED] = "its own rows, and other families",
+		                                          [INTERVAL_PARTLY] =
+		                                                  "silicon of its family and other families" };
 
 	out_json_text(j, "from", v->interval ? from[v->from] : NULL);
 	if (!interval_text[v->from])

@@ -462,7 +462,28 @@ TEST(a_chained_command_waits_for_its_loads_from_the_moment_it_may_start)
 	bed_down(&b);
 }
 
-SUITE(t_cp, T(one_tile_costs_dispatch_then_memory_then_math), T(values_that_a_driver_lays_out_are_waited_for),
+TEST(a_host_that_starts_commands_no_closer_than_its_floor_is_waited_for)
+{
+	struct bed b;
+
+	bed_up(&b);
+	b.d.floor = 1000 * NS;
+	cmd(&b, 1, 1024, false, 40 * NS, NULL);
+	cmd(&b, 1, 1024, false, 40 * NS, NULL);
+	cmd(&b, 1, 1024, false, 3000 * NS, NULL);
+	CHECK_OK(go(&b), b.e);
+	CHECK_U64(b.res[0].retired, 1000 * NS);
+	CHECK_U64(b.res[1].dispatched, 1000 * NS);
+	CHECK_U64(b.res[1].retired, 2000 * NS);
+	CHECK(b.res[1].acc.stall[RES_HOST] > 800 * NS);
+	/* One that is longer is as long as it is, and follows another as soon as it may. */
+	CHECK_U64(b.res[2].dispatched, 2000 * NS);
+	CHECK_U64(b.res[2].retired, (2000 + 50 + 100 + 3000) * NS);
+	bed_down(&b);
+}
+
+SUITE(t_cp, T(a_host_that_starts_commands_no_closer_than_its_floor_is_waited_for),
+      T(one_tile_costs_dispatch_then_memory_then_math), T(values_that_a_driver_lays_out_are_waited_for),
       T(a_program_without_commands_takes_no_time_before_and_after_one_with_some),
       T(an_early_load_runs_while_the_dispatch_latency_does),
       T(double_buffering_overlaps_load_and_math_and_one_stage_does_not), T(a_dependent_waits_and_spans_sum_to_the_run),

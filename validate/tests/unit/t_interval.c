@@ -1,6 +1,7 @@
 /* t_interval.c - intervals: what they are made of, and that the committed whole steps lie in four of five of them, whoever is left
  * out. */
 #include "sim/accuracy/interval.h"
+#include "sim/base/path.h"
 #include "validate/tests/test.h"
 
 #include <math.h>
@@ -121,7 +122,7 @@ TEST(an_interval_rests_on_silicon_of_the_machines_own_family_alone)
 	CHECK_U64(rk.from, INTERVAL_FITTED);
 	CHECK(rk.range[INTERVAL_DECODE].high < 2);
 	/* A TPU's rows say nothing of these, whatever they are like. */
-	CHECK_U64(family_of("family: tenstorrent\n", a).from, INTERVAL_OTHERS);
+	CHECK_U64(family_of("family: hailo\n", a).from, INTERVAL_OTHERS);
 	CHECK_U64(family_of("family: tpus\n", a).from, INTERVAL_OTHERS);
 	CHECK_U64(family_of("name: mine\n", a).from, INTERVAL_OTHERS);
 	CHECK_U64(family_of("name: tpu-v6e\n", a).from, INTERVAL_OTHERS);
@@ -137,7 +138,7 @@ TEST(classes_of_another_familys_interval_are_weighted_by_time)
 
 	CHECK(near(r.low, 0.9) && near(r.high, 5.6));
 	r = interval_range_of(&f, mixed);
-	CHECK(near(r.low, 0.75 * 0.7 + 0.25 * 0.5) && near(r.high, 0.75 * 2.1 + 0.25 * 16));
+	CHECK(near(r.low, 0.75 * 0.7 + 0.25 * 0.5) && near(r.high, 0.75 * 2.1 + 0.25 * 19));
 	arena_free(a);
 }
 
@@ -189,18 +190,179 @@ static void families_say(const char *text, const char *part)
 
 TEST(a_file_of_families_that_is_none_says_why)
 {
-#define CLASSES "  prefill: {low: 0.7, high: 2.1}\n  attention: {low: 0.5, high: 16}\n"
-	families_say("families: {}\n", "'others' is missing");
-	families_say("others:\n  decode: {low: 0.9, high: 5.6}\n" CLASSES, "'from' is missing");
-	families_say("others:\n  from: hearsay\n  decode: {low: 0.9, high: 5.6}\n" CLASSES, "'hearsay'");
-	families_say("others:\n  from: other families\n" CLASSES, "'decode' is missing");
-	families_say("others:\n  from: other families\n  decode: {low: 0.9}\n" CLASSES, "'high' is missing");
-	families_say("others:\n  from: other families\n  decode: {low: 1.9, high: 5.6}\n" CLASSES,
-	             "is not in the interval");
-	families_say("others:\n  from: other families\n  decode: {low: 0, high: 5.6}\n" CLASSES,
+#define P3          ": {low: 1, middle: 1, high: 2}"
+#define ALL         ", decode" P3 ", prefill" P3 ", attention" P3 "}\n"
+#define MET(f, all) "- {machine: m" f ", family: " f all
+#define FOUR        "met:\n" MET("a", ALL) MET("b", ALL) MET("c", ALL) MET("d", ALL)
+	families_say("families: {}\n", "'met' lists machines");
+	families_say("met: []\n", "at least 4");
+	families_say("met: {a: b}\n", "'met' lists machines");
+	families_say("met:\n" MET("a", ALL) MET("b", ALL) MET("c", ALL) "- {machine: m" ALL, "'family' is missing");
+	families_say("met:\n" MET("a", ALL) MET("b", ALL) MET("c", ALL) "- {family: m" ALL, "'machine' is missing");
+	families_say("met:\n" MET("a", ALL) MET("a", ALL) MET("a", ALL) MET("b", ALL),
+	             "1 machines have rows of 'decode' without family 'a'");
+	families_say("met:\n" MET("a", ALL) MET("b", ALL) MET("c", ALL) MET("d", ", decode" P3 ", prefill" P3 "}\n"),
+	             "2 machines have rows of 'attention' without family 'a'");
+	families_say("met:\n" MET("a", ", decode: {low: 3, middle: 2, high: 4}}\n") MET("b", ALL) MET("c", ALL)
+	                     MET("d", ALL),
+	             "are not low <= middle <= high");
+	families_say("met:\n" MET("a", ", decode: {low: 3, high: 4}}\n") MET("b", ALL) MET("c", ALL) MET("d", ALL),
+	             "'middle' is missing");
+	families_say("met:\n" MET("a", ", decode: {low: 0, middle: 1, high: 4}}\n") MET("b", ALL) MET("c", ALL)
+	                     MET("d", ALL),
 	             "'0' is no positive number");
-	families_say("others:\n  from: other families\n  decod: {low: 0.9, high: 5.6}\n" CLASSES, "decod");
-#undef CLASSES
+	families_say("met:\n" MET("a", ", decod: 1}\n") MET("b", ALL) MET("c", ALL) MET("d", ALL), "decod");
+	families_say(FOUR "familys: {}\n", "familys");
+	/* What a machine's own numbers were fitted to. */
+	families_say(FOUR "families:\n  none:\n    prefill: {low: 0.7, high: 2.1}\n", "'decode' is missing");
+	families_say(FOUR "families:\n  none:\n    decode: {low: 0.9}\n", "'high' is missing");
+	families_say(FOUR "families:\n  none:\n    decode: {low: 1.9, high: 5.6}\n", "is not in the interval");
+#undef FOUR
+#undef MET
+#undef ALL
+#undef P3
+}
+
+/* --- families left out --------------------------------------------------------------------------------------------------- */
+
+struct met {
+	struct arena *a;
+	struct interval_met *v;
+	size_t n;
+};
+
+static struct met met_up(void)
+{
+	struct met m = { .a = arena_new(0) };
+	struct err e = ERR_INIT;
+
+	CHECK_OK(interval_met_read(&path_source, m.a, &m.v, &m.n, &e), e);
+	return m;
+}
+
+TEST(the_interval_of_a_new_family_is_students_t_of_the_others)
+{
+	struct met m = met_up();
+	struct interval_range r = interval_met_range(m.v, m.n, "none", INTERVAL_DECODE);
+
+	CHECK(near(r.low, 0.9) && near(r.high, 5.6));
+	r = interval_met_range(m.v, m.n, "none", INTERVAL_PREFILL);
+	CHECK(near(r.low, 0.7) && near(r.high, 2.1));
+	/* By hand: logarithms of middles 0, 0.5, 1 and spreads inside of 0.1 spreads each: t of two degrees is 1.886. */
+	for (size_t i = 0; i < m.n; i++)
+		m.v[i].has[INTERVAL_DECODE] = i < 3;
+	for (int i = 0; i < 3; i++) {
+		m.v[i].middle[INTERVAL_DECODE] = 0.5 * i;
+		m.v[i].low[INTERVAL_DECODE] = 0.5 * i - 0.1 * INTERVAL_NORMAL;
+		m.v[i].high[INTERVAL_DECODE] = 0.5 * i + 0.1 * INTERVAL_NORMAL;
+	}
+	r = interval_met_range(m.v, m.n, "none", INTERVAL_DECODE);
+	CHECK(near(r.low, 0.9));  /* cut: the first one's low */
+	CHECK(near(r.high, 5.0)); /* exp(0.5 + 1.886 sqrt(0.25 x 4 / 3 + 0.01)) = 4.98 */
+	arena_free(m.a);
+}
+
+TEST(a_machines_own_family_does_not_say_how_sure_it_is)
+{
+	struct met m = met_up();
+	const struct interval_range before = interval_met_range(m.v, m.n, "xdna", INTERVAL_DECODE),
+				    all = interval_met_range(m.v, m.n, "none", INTERVAL_DECODE);
+
+	for (size_t i = 0; i < m.n; i++)
+		if (strcmp(m.v[i].family, "xdna") == 0)
+			m.v[i].middle[INTERVAL_DECODE] *= 10;
+	CHECK(near(before.high, interval_met_range(m.v, m.n, "xdna", INTERVAL_DECODE).high));
+	CHECK(all.high < interval_met_range(m.v, m.n, "none", INTERVAL_DECODE).high);
+	arena_free(m.a);
+}
+
+/* A machine that was calibrated is as sure as its rows are many and near, whatever its family is; classes without rows are as
+ * others. */
+TEST(rows_that_calibrated_a_machine_narrow_its_interval_by_class)
+{
+	struct arena *a = arena_new(0);
+	const struct interval_family
+		none = family_of("family: xdna\n", a),
+		ten = family_of("family: xdna\ncalibrated: {decode_rows: 10, decode_error: 9 %}\n", a),
+		more = family_of("family: xdna\ncalibrated: {decode_rows: 40, decode_error: 9 %}\n", a),
+		worse = family_of("family: xdna\ncalibrated: {decode_rows: 10, decode_error: 18 %}\n", a),
+		two = family_of("family: xdna\ncalibrated: {decode_rows: 2, decode_error: 1 %}\n", a);
+	const enum interval_part d = INTERVAL_DECODE, p = INTERVAL_PREFILL;
+
+	CHECK_U64(ten.from, INTERVAL_CALIBRATED);
+	/* t of nine degrees, 1.383, times the root of 1.1, times 0.09 x 1.2533 */
+	CHECK(fabs(ten.range[d].high - exp(1.383 * sqrt(1.1) * 0.09 * 1.2533)) < 1e-3);
+	CHECK(near(ten.range[d].low, 1 / ten.range[d].high));
+	CHECK(more.range[d].high < ten.range[d].high && ten.range[d].high < worse.range[d].high);
+	CHECK(worse.range[d].high < none.range[d].high);
+	CHECK(near(ten.range[p].low, none.range[p].low) && near(ten.range[p].high, none.range[p].high));
+	/* Two rows say nothing, however near. */
+	CHECK_U64(two.from, INTERVAL_OTHERS);
+	CHECK(near(two.range[d].high, none.range[d].high));
+	/* Nor does it matter that its family has rows of its own. */
+	CHECK_U64(family_of("family: tpu\ncalibrated: {prefill_rows: 5, prefill_error: 5 %}\n", a).from,
+	          INTERVAL_CALIBRATED);
+	arena_free(a);
+}
+
+/* Rows at hand of a family and class, and how many of them the interval of the other families holds. */
+struct cell {
+	char family[32];
+	enum interval_part p;
+	size_t n, held;
+};
+
+static size_t cells_of(const struct met *m, struct cell *v, size_t most)
+{
+	char path[512], line[256], machine[64], family[32], part[16];
+	double x;
+	size_t n = 0, k;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/validate/tests/data/families/rows.csv", test_root());
+	CHECK((f = fopen(path, "r")) != NULL && fgets(line, sizeof line, f));
+	while (fgets(line, sizeof line, f)) {
+		enum interval_part p = INTERVAL_DECODE;
+		struct interval_range r;
+
+		CHECK(sscanf(line, "%63[^,],%31[^,],%15[^,],%lf", machine, family, part, &x) == 4);
+		while (p < INTERVAL_PARTS && strcmp(part, interval_part_name(p)) != 0)
+			p++;
+		CHECK(p < INTERVAL_PARTS);
+		for (k = 0; k < n && (v[k].p != p || strcmp(v[k].family, family) != 0); k++)
+			;
+		CHECK(k < most);
+		if (k == n) {
+			v[n] = (struct cell){ .p = p };
+			snprintf(v[n++].family, sizeof v->family, "%s", family);
+		}
+		r = interval_met_range(m->v, m->n, family, p);
+		v[k].n++;
+		v[k].held += x >= r.low && x <= r.high;
+	}
+	fclose(f);
+	return n;
+}
+
+/* A family and class counts once, however many rows it has: what is asked is how the next family fares. One class of few
+ * families is no evidence of a level, all of them together are. */
+TEST(intervals_of_other_families_hold_four_of_five_rows_of_a_family_left_out)
+{
+	struct met m = met_up();
+	struct cell v[64];
+	double sum = 0, of[INTERVAL_PARTS] = { 0 }, all[INTERVAL_PARTS] = { 0 };
+	const size_t n = cells_of(&m, v, 64);
+
+	CHECK(n >= 12);
+	for (size_t i = 0; i < n; i++) {
+		sum += (double)v[i].held / (double)v[i].n;
+		of[v[i].p] += (double)v[i].held / (double)v[i].n;
+		all[v[i].p]++;
+	}
+	CHECK(sum >= 0.7 * (double)n && sum <= 0.9 * (double)n);
+	for (int p = 0; p < INTERVAL_PARTS; p++)
+		CHECK(all[p] >= 4 && of[p] >= 0.6 * all[p]);
+	arena_free(m.a);
 }
 
 /* --- the committed steps ------------------------------------------------------------------------------------------------- */
@@ -310,6 +472,10 @@ SUITE(t_interval, T(errors_go_together_within_a_class_and_apart_between_classes)
       T(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure),
       T(an_interval_rests_on_silicon_of_the_machines_own_family_alone),
       T(classes_of_another_familys_interval_are_weighted_by_time), T(rows_say_what_a_product_is_and_its_step_all_else),
-      T(a_file_of_families_that_is_none_says_why), T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
+      T(a_file_of_families_that_is_none_says_why), T(the_interval_of_a_new_family_is_students_t_of_the_others),
+      T(a_machines_own_family_does_not_say_how_sure_it_is),
+      T(rows_that_calibrated_a_machine_narrow_its_interval_by_class),
+      T(intervals_of_other_families_hold_four_of_five_rows_of_a_family_left_out),
+      T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
       T(the_committed_intervals_are_those_of_the_committed_totals), T(what_is_left_out_is_not_looked_at),
       T(a_table_of_totals_that_is_none_has_its_line));

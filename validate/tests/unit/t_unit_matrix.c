@@ -250,7 +250,25 @@ TEST(a_larger_array_is_never_slower_and_none_beats_its_peak)
 	}
 }
 
-SUITE(t_unit_matrix, T(shapes_that_are_no_powers_of_two), T(a_short_stream_waits_for_the_rows_to_come_in),
+TEST(what_brings_operands_from_sram_may_be_narrower_than_the_arrays)
+{
+	struct unitbed b;
+
+	/* Wormhole's: 1,024 multiply-adds a cycle, 64 B a cycle into registers of 32 x 64 sums. A tile of 32 cubed takes 32 cycles to
+	 * multiply, and 1.5 tiles to bring: 48 at 16 bits, 24 at 8. */
+	up(&b, 4, 16, 16, "shift: 16\ngroup: 8\nfeed: 64 B\n");
+	CHECK_U64(cycles(&b, 256, 256, 512), 8 * 8 * 16 * 48);
+	CHECK_U64(product(&b, DT_FP8, DT_FP8, 256, 256, 512).span, 8 * 8 * 16 * 24 * PS_NS);
+	up(&b, 4, 16, 16, "shift: 16\ngroup: 8\nfeed: 128 B\n"); /* the arrays are slower */
+	CHECK_U64(cycles(&b, 256, 256, 512), 8 * 8 * 16 * 32);
+	up(&b, 4, 16, 16, "shift: 16\ngroup: 8\nfeed: 64 B\nblock_rows: 64\n"); /* 64 x 64: a tile of each */
+	CHECK_U64(cycles(&b, 256, 256, 512), 8 * 8 * 16 * 32);
+	up(&b, 4, 16, 16, "shift: 16\ngroup: 8\n"); /* not limited */
+	CHECK_U64(cycles(&b, 256, 256, 512), 8 * 8 * 16 * 32);
+}
+
+SUITE(t_unit_matrix, T(what_brings_operands_from_sram_may_be_narrower_than_the_arrays),
+      T(shapes_that_are_no_powers_of_two), T(a_short_stream_waits_for_the_rows_to_come_in),
       T(each_pair_of_formats_has_its_cycles),
       T(a_fold_costs_the_longer_of_stream_and_weight_load_and_filling_is_latency),
       T(with_one_buffer_it_takes_scale_sims_cycles),

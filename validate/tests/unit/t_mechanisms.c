@@ -1,0 +1,95 @@
+/* t_mechanisms.c - what families of silicon showed to matter, in a whole run of each fidelity: each moves the time where it binds
+ * and nothing where it does not, and its default is what a machine without it does. */
+#include "validate/tests/runbed.h"
+#include "validate/tests/test.h"
+
+#include <math.h>
+
+#define MACHINE "configs/npu/trainium1.yaml"
+/* Bytes, math, and neither. */
+#define GEMV  "op,m,n,k,dtype,weight_dtype\ngemm,1,8192,8192,bf16,bf16\n"
+#define CUBE  "op,m,n,k,dtype,weight_dtype\ngemm,2048,2048,8192,bf16,bf16\n"
+#define SMALL "op,m,n,k,dtype,weight_dtype\ngemm,32,64,64,bf16,bf16\n"
+
+static ps_t time_of(const char *table, const char *set, enum run_fidelity f)
+{
+	const char *const sets[] = { set };
+	const struct run_opts o = { .start = RUN_COLD, .fidelity = f, .seed = 1 };
+	struct run_result x;
+	struct runbed b;
+	ps_t t;
+
+	runbed_table(&b, table);
+	CHECK(runbed_run(&b, MACHINE, sets, set ? 1 : 0, &o, &x));
+	t = x.total_ps;
+	runbed_down(&b);
+	return t;
+}
+
+/* Times as long as without, in both fidelities, which agree. */
+static double times(const char *table, const char *set)
+{
+	const double event = (double)time_of(table, set, RUN_EVENT) / (double)time_of(table, NULL, RUN_EVENT),
+		     closed = (double)time_of(table, set, RUN_ANALYTIC) / (double)time_of(table, NULL, RUN_ANALYTIC);
+
+	CHECK(fabs(event / closed - 1) < 0.03);
+	return event;
+}
+
+TEST(defaults_change_nothing)
+{
+	static const char *const sets[] = { "matrix.feed=0 B", "matrix.block_rows=1", "dram.reached=1",
+		                            "dispatch.floor=0 ns" };
+
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		for (int f = 0; f < 2; f++) {
+			const enum run_fidelity how = f ? RUN_ANALYTIC : RUN_EVENT;
+
+			CHECK_U64(time_of(CUBE, sets[i], how), time_of(CUBE, NULL, how));
+			CHECK_U64(time_of(GEMV, sets[i], how), time_of(GEMV, NULL, how));
+		}
+}
+
+TEST(half_of_the_pins_is_twice_the_time_of_bytes)
+{
+	const double bytes = times(GEMV, "dram.reached=0.4"), math = times(CUBE, "dram.reached=0.9");
+
+	CHECK(bytes > 2.0 && bytes < 2.55); /* of 1 / 0.4, less what banks and queues cost before */
+	CHECK(math >= 1 && math < 1.1);
+	CHECK(times("op,m,n,k,dtype,weight_dtype\ngemm,1,8192,8192,bf16,bf16\n", "dram.reached=0.99") < 1.05);
+}
+
+TEST(a_fixed_memory_is_reached_in_part_too)
+{
+	const char *const sets[] = { "dram.kind=fixed", "dram.bandwidth=200 GB/s", "dram.reached=0.5" },
+			  *const half[] = { "dram.kind=fixed", "dram.bandwidth=100 GB/s" };
+	const struct run_opts o = { .start = RUN_COLD, .fidelity = RUN_EVENT, .seed = 1 };
+	struct run_result x, y;
+	struct runbed b;
+
+	runbed_table(&b, GEMV);
+	CHECK(runbed_run(&b, MACHINE, sets, 3, &o, &x) && runbed_run(&b, MACHINE, half, 2, &o, &y));
+	CHECK(fabs((double)x.total_ps / (double)y.total_ps - 1) < 1e-3);
+	CHECK(x.roofline_ps < y.roofline_ps); /* the pins are twice as fast */
+	runbed_down(&b);
+}
+
+TEST(operands_that_come_slowly_hold_the_arrays)
+{
+	CHECK(times(CUBE, "matrix.feed=8 B") > 2);
+	CHECK(times(GEMV, "matrix.feed=4096 B") == 1);
+}
+
+TEST(no_run_is_shorter_than_the_hosts_floor)
+{
+	for (int f = 0; f < 2; f++) {
+		const enum run_fidelity how = f ? RUN_ANALYTIC : RUN_EVENT;
+
+		CHECK_U64(time_of(SMALL, "dispatch.floor=50 us", how), 50 * PS_US);
+		CHECK_U64(time_of(CUBE, "dispatch.floor=50 us", how), time_of(CUBE, NULL, how));
+	}
+}
+
+SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
+      T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
+      T(no_run_is_shorter_than_the_hosts_floor));
