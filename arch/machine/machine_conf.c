@@ -184,7 +184,8 @@ static struct yaml *load_origin(const struct source *from, const struct yaml *y,
 	return origin;
 }
 
-static int read_rows(struct machine_conf *c, const struct yaml *y, const struct yaml *origin, struct err *e)
+static int machine_conf_read_rows(struct machine_conf *c, const struct yaml *y, const struct yaml *origin,
+                                  struct err *e)
 {
 	static const char *const skip[] = { "machine", NULL };
 	uint32_t kind;
@@ -218,7 +219,7 @@ static struct machine_conf *conf_read_file(const struct source *from, const stru
 	snprintf(c->path, sizeof c->path, "%s", name);
 	c->source = from;
 	origin = load_origin(from, y, e);
-	read = !e->kind && check_root(y, name, e) == 0 && read_rows(c, y, origin, e) == 0;
+	read = !e->kind && check_root(y, name, e) == 0 && machine_conf_read_rows(c, y, origin, e) == 0;
 	yaml_free(origin);
 	if (read)
 		return c;

@@ -102,7 +102,7 @@ static uint64_t depth(const struct unit_env *u)
 }
 
 /* Adding up the partial sums of all outputs, of so many arrays along k. */
-static uint64_t sums(const struct unit_env *u, const struct unit_job *j, uint64_t parts)
+static uint64_t unit_imc_sums(const struct unit_env *u, const struct unit_job *j, uint64_t parts)
 {
 	return log2_up(parts) * div_up(8 * j->m * j->n, sram_rate(u->sram, u->cores));
 }
@@ -119,7 +119,7 @@ static uint64_t cycles(const struct unit_env *u, const struct unit_job *j, uint6
 	                      : write > multiply ? write
 	                                         : multiply;
 
-	return rounds * each + (c->write_beside ? write : 0) + sums(u, j, down);
+	return rounds * each + (c->write_beside ? write : 0) + unit_imc_sums(u, j, down);
 }
 
 /* --- what stays -------------------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static uint64_t stay_cycles(const struct unit_env *u, const struct unit_job *j, 
 {
 	const struct imc_cfg *c = cfg(u);
 
-	return x->rounds * j->m * beats(c, j->dtype, j->with, x->rows) + sums(u, j, div_up(j->k, x->rows));
+	return x->rounds * j->m * beats(c, j->dtype, j->with, x->rows) + unit_imc_sums(u, j, div_up(j->k, x->rows));
 }
 
 /* Over as many arrays as make one row of activations pass soonest: it is chosen once, whatever is multiplied later. */

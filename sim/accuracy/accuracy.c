@@ -37,7 +37,7 @@ static int score(const struct yaml *y, const struct ynode *n, struct score *s, s
 	return 0;
 }
 
-static int read_file(const struct yaml *y, struct arena *a, struct accuracy *out, struct err *e)
+static int accuracy_read_file(const struct yaml *y, struct arena *a, struct accuracy *out, struct err *e)
 {
 	const struct ynode *all = ynode_get(yaml_root(y), "all"), *list = ynode_get(yaml_root(y), "classes");
 
@@ -83,7 +83,7 @@ int accuracy_load_from(const struct source *from, const char *path, struct arena
 		return 0;
 	if (!(y = from->read(from, path ? path : found, e)))
 		return -1;
-	rc = read_file(y, a, out, e);
+	rc = accuracy_read_file(y, a, out, e);
 	yaml_free(y);
 	return rc < 0 ? -1 : 1;
 }

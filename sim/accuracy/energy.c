@@ -173,7 +173,7 @@ static int iteration(struct reader *r, uint64_t nth, struct gpu_mem *m, struct e
 }
 
 /* Copies beyond some times the L2 change nothing. The second round counts, its mean. */
-static int settle(struct reader *r, struct err *e)
+static int energy_settle(struct reader *r, struct err *e)
 {
 	const uint64_t l2 = r->m->mem.l2.size;
 	uint64_t bytes = 0, rounds = 1;
@@ -216,7 +216,7 @@ static int counted(struct reader *r, struct energy_case *c, struct err *e)
 {
 	struct energy_count n = { .g = &r->gpu, .k = r->k, .s = &r->stream, .op = &r->op, .live = r->live };
 
-	if (settle(r, e) < 0)
+	if (energy_settle(r, e) < 0)
 		return -1;
 	n.mem = r->mem;
 	energy_count_op(&n);

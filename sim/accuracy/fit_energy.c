@@ -225,8 +225,8 @@ static void install(struct machine_conf *conf, const struct problem *p)
 }
 
 /* Answers of the cases of a fold, another board's times its scales. */
-static void answer(struct machine_conf *conf, const struct problem *p, struct energy_cases *sets, unsigned fold,
-                   bool all)
+static void fit_energy_answer(struct machine_conf *conf, const struct problem *p, struct energy_cases *sets,
+                              unsigned fold, bool all)
 {
 	const struct gpu g = machine_gpu(&conf->cfg);
 
@@ -318,7 +318,7 @@ int fit_energy_run(struct machine_conf *conf, struct energy_cases *sets, size_t 
 	for (unsigned f = 0; f < folds; f++) {
 		fit_once(&p, f);
 		install(conf, &p);
-		answer(conf, &p, sets, f, false);
+		fit_energy_answer(conf, &p, sets, f, false);
 		for (size_t k = 0; k < COSTS; k++) {
 			const uint64_t v = rounded(p.cost[k]);
 
@@ -330,7 +330,7 @@ int fit_energy_run(struct machine_conf *conf, struct energy_cases *sets, size_t 
 	install(conf, &p);
 	steps(conf, sets, n_sets);
 	if (!folds)
-		answer(conf, &p, sets, 0, true);
+		fit_energy_answer(conf, &p, sets, 0, true);
 	for (size_t k = 0; k < COSTS; k++)
 		out->cost[k].value = rounded(p.cost[k]);
 	for (size_t s = 0; s < n_sets; s++)

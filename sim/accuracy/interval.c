@@ -27,7 +27,7 @@ static int interval_number(const struct yaml *y, const char *key, double *out, s
 	return *end || end == s || !(*out > 0 && *out < 1e6) ? yaml_err(y, n, e, "'%s' is no positive number", s) : 0;
 }
 
-static int read_file(const struct yaml *y, struct arena *a, struct interval *out, struct err *e)
+static int interval_read_file(const struct yaml *y, struct arena *a, struct interval *out, struct err *e)
 {
 	double totals;
 
@@ -57,7 +57,7 @@ int interval_load_from(const struct source *from, struct arena *a, struct interv
 		return 0;
 	if (!(y = from->read(from, path, e)))
 		return -1;
-	rc = read_file(y, a, out, e);
+	rc = interval_read_file(y, a, out, e);
 	yaml_free(y);
 	if (rc < 0 || from->find(from, out->npu, path, sizeof path, e) < 0)
 		return -1;

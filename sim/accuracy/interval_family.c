@@ -112,7 +112,7 @@ static int read_met(const struct yaml *y, const struct ynode *n, struct arena *a
 	return 0;
 }
 
-static bool counts(const struct interval_met *m, const char *family, enum interval_part p)
+static bool interval_family_counts(const struct interval_met *m, const char *family, enum interval_part p)
 {
 	return m->has[p] && strcmp(m->family, family) != 0;
 }
@@ -125,7 +125,7 @@ static int enough(const struct yaml *y, const struct ynode *at, const struct int
 			int left = 0;
 
 			for (size_t k = 0; k < n; k++)
-				left += counts(&v[k], v[i].family, (enum interval_part)p);
+				left += interval_family_counts(&v[k], v[i].family, (enum interval_part)p);
 			if (left < INTERVAL_MET_LEAST)
 				return yaml_err(
 					y, at, e,
@@ -184,7 +184,7 @@ struct interval_range interval_met_range(const struct interval_met *v, size_t n,
 	size_t k = 0, spread = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!counts(&v[i], family, p))
+		if (!interval_family_counts(&v[i], family, p))
 			continue;
 		k++;
 		sum += v[i].middle[p];
@@ -196,7 +196,7 @@ struct interval_range interval_met_range(const struct interval_met *v, size_t n,
 	}
 	middle = sum / (double)k;
 	for (size_t i = 0; i < n; i++)
-		if (counts(&v[i], family, p))
+		if (interval_family_counts(&v[i], family, p))
 			squares += (v[i].middle[p] - middle) * (v[i].middle[p] - middle);
 	between = squares / (double)(k - 1) * (1 + 1 / (double)k);
 	inside /= spread ? (double)spread : 1;
@@ -221,7 +221,8 @@ static bool rows_of(const struct accuracy *acc, enum interval_part p)
 	}
 }
 
-static int read_file(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e)
+static int interval_family_read_file(const struct machine_conf *c, struct arena *a, struct interval_family *out,
+                                     struct err *e)
 {
 	static const char *const keys[] = { "met", "families" };
 	struct yaml *y = source_yaml(c->source, FILE_NAME, e);
@@ -272,7 +273,7 @@ int interval_family_of(const struct machine_conf *c, struct arena *a, struct int
 	memset(out, 0, sizeof *out);
 	if (by_own_rows(&c->cfg.calibrated, out)) {
 		out->from = INTERVAL_CALIBRATED;
-		return read_file(c, a, out, e);
+		return interval_family_read_file(c, a, out, e);
 	}
 	rc = silicon_of_family(c, a, &s, e);
 	if (rc < 0)
@@ -287,7 +288,7 @@ int interval_family_of(const struct machine_conf *c, struct arena *a, struct int
 		}
 		out->from = all ? INTERVAL_ROWS : any ? INTERVAL_PARTLY : INTERVAL_UNSAID;
 	}
-	return rc > 0 && all ? 0 : read_file(c, a, out, e);
+	return rc > 0 && all ? 0 : interval_family_read_file(c, a, out, e);
 }
 
 struct interval_range interval_range_of(const struct interval_family *f, const double time[INTERVAL_PARTS])

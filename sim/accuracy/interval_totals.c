@@ -81,8 +81,8 @@ static int interval_totals_read_header(struct csv *c, const char *path, struct e
 	return rc > 0 ? 0 : rc < 0 ? -1 : err_set(e, ERR_IO, "'%s' is empty", path);
 }
 
-static int read_rows(struct csv *c, const char *path, struct arena *a, struct interval_total *v, size_t *n,
-                     struct err *e)
+static int interval_totals_read_rows(struct csv *c, const char *path, struct arena *a, struct interval_total *v,
+                                     size_t *n, struct err *e)
 {
 	int rc;
 
@@ -105,7 +105,7 @@ int interval_totals(const char *path, struct arena *a, struct interval_total **v
 	if (!(*v = arena_array(a, MOST, sizeof **v)))
 		err_nomem(e->kind ? NULL : e, "for totals");
 	else if (c && interval_totals_read_header(c, path, e) == 0)
-		rc = read_rows(c, path, a, *v, n, e);
+		rc = interval_totals_read_rows(c, path, a, *v, n, e);
 	csv_free(c);
 	input_free(in);
 	return rc;

@@ -108,7 +108,7 @@ static void probe_dram_ref_fill(struct probe_row *r, char **cell, const int *at)
 	r->saturated = strcmp(cell[at[W_SAT]], "yes") == 0;
 }
 
-static int read_rows(struct probe_ref *f, FILE *in, const char *path, struct err *e)
+static int probe_dram_ref_read_rows(struct probe_ref *f, FILE *in, const char *path, struct err *e)
 {
 	char line[LINE_MAX_CHARS], *cell[COLUMNS_MAX];
 	int at[W_N], columns = -1;
@@ -169,7 +169,7 @@ int probe_ref_load(struct probe_ref *f, const char *path, struct err *e)
 	if (!in)
 		return err_set(e, ERR_IO, "cannot open '%s'", path);
 	inputs_add(in);
-	rc = read_rows(f, in, path, e);
+	rc = probe_dram_ref_read_rows(f, in, path, e);
 	fclose(in);
 	if (rc < 0)
 		probe_ref_free(f);

@@ -40,7 +40,7 @@ static int bad(const struct csv *c, const char *path, size_t field, const char *
 	return err_at(e, path, (int)csv_line(c), csv_column(c, field));
 }
 
-static bool whole(const char *text, uint64_t most, uint64_t *out)
+static bool probe_link_whole(const char *text, uint64_t most, uint64_t *out)
 {
 	char *end;
 
@@ -58,9 +58,9 @@ static int read_row(const struct csv *c, const char *path, const size_t at[COLUM
 	*counts = link_collective_find(csv_field(c, at[OP]), &r->ask.what, NULL);
 	if (!*counts)
 		return 0;
-	if (!whole(csv_field(c, at[CHIPS]), LINK_MAX_CHIPS, &chips) || !chips)
+	if (!probe_link_whole(csv_field(c, at[CHIPS]), LINK_MAX_CHIPS, &chips) || !chips)
 		return bad(c, path, at[CHIPS], "number of chips", e);
-	if (!whole(csv_field(c, at[BYTES]), PROBE_LINK_MOST_BYTES, &bytes))
+	if (!probe_link_whole(csv_field(c, at[BYTES]), PROBE_LINK_MOST_BYTES, &bytes))
 		return bad(c, path, at[BYTES], "number of bytes up to 64 TiB", e);
 	r->us = strtod(csv_field(c, at[US]), &end);
 	if (end == csv_field(c, at[US]) || *end || !(r->us > 0) || !isfinite(r->us))
@@ -71,8 +71,8 @@ static int read_row(const struct csv *c, const char *path, const size_t at[COLUM
 	return 0;
 }
 
-static int read_rows(struct csv *c, const char *path, enum link_collective what, uint32_t chips, size_t most,
-                     struct probe_link *out, struct err *e)
+static int probe_link_read_rows(struct csv *c, const char *path, enum link_collective what, uint32_t chips, size_t most,
+                                struct probe_link *out, struct err *e)
 {
 	size_t at[COLUMNS];
 	int rc;
@@ -113,7 +113,7 @@ int probe_link_read(struct input *in, const char *name, enum link_collective wha
 	if (!(out->row = arena_array(a, rows + 1, sizeof *out->row)))
 		err_nomem(e, "for a table");
 	else if ((c = csv_new(in, e)))
-		rc = read_rows(c, name, what, chips, rows, out, e);
+		rc = probe_link_read_rows(c, name, what, chips, rows, out, e);
 	csv_free(c);
 	return rc;
 }

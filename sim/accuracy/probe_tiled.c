@@ -12,8 +12,8 @@
 #define KNOWN_HELP \
 	1.02 /* a pair's ratio from which on the copy is said to help: what validate/tools/ablation.sh takes */
 
-static int add(struct probe_tiled *r, const char *name, double measured, double simulated, bool fitted,
-               const char *bound, struct err *e)
+static int probe_tiled_add(struct probe_tiled *r, const char *name, double measured, double simulated, bool fitted,
+                           const char *bound, struct err *e)
 {
 	if (r->n == r->cap) {
 		struct probe_tiled_row *more = realloc(r->v, (2 * r->cap + 64) * sizeof *more);
@@ -134,7 +134,7 @@ static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled 
 	           tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = add(r, params, us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
+		rc = probe_tiled_add(r, params, us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
 	}
 	if (rc < 0)
 		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
@@ -230,8 +230,9 @@ int probe_tiled_pairs(const struct cases *c, const struct gpu *g, bool own, stru
 		kb = kernel_of(b);
 		ta = tiled_time(&ka, g, &a->mem);
 		tb = tiled_time(&kb, g, &b->mem);
-		if (add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
-		        (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED, tb.bound, e) < 0)
+		if (probe_tiled_add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
+		                    (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED, tb.bound,
+		                    e) < 0)
 			return -1;
 	}
 	return r->n ? 0

@@ -174,7 +174,7 @@ static int header(struct reading *x)
 	return 0;
 }
 
-static bool counts(const struct reading *x)
+static bool rates_map_counts(const struct reading *x)
 {
 	for (size_t i = 0; i < x->n_where; i++)
 		if (!x->conditions->vals[i]->text ||
@@ -298,7 +298,7 @@ static int read_table(struct reading *x, const char *path)
 	while (rc == 0 && (got = csv_row(x->csv, x->e)) > 0)
 		if (csv_count(x->csv) == 1 && !*csv_field(x->csv, 0))
 			continue;
-		else if (counts(x))
+		else if (rates_map_counts(x))
 			rc = table_row(x);
 		else
 			x->r->skipped++;

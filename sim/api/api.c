@@ -35,7 +35,7 @@ static int code_of(enum err_kind k)
 }
 
 /* As much of it as the caller's has. */
-static void give(struct npusim_error *to, const struct npusim_error *from)
+static void api_give(struct npusim_error *to, const struct npusim_error *from)
 {
 	const size_t size = to->size < sizeof *to ? to->size : sizeof *to;
 
@@ -48,7 +48,7 @@ void api_clear(struct npusim_error *e)
 	const struct npusim_error none = NPUSIM_ERROR_INIT;
 
 	if (e)
-		give(e, &none);
+		api_give(e, &none);
 }
 
 int api_fail(const struct err *from, struct npusim_error *e)
@@ -62,7 +62,7 @@ int api_fail(const struct err *from, struct npusim_error *e)
 	x.column = from->col;
 	snprintf(x.file, sizeof x.file, "%s", from->file);
 	snprintf(x.message, sizeof x.message, "%s", from->msg);
-	give(e, &x);
+	api_give(e, &x);
 	return -1;
 }
 

@@ -223,7 +223,8 @@ static bool figure_now(const npusim_result *r, const char *path, double *value)
 	return false;
 }
 
-static const struct json *at(npusim_result *r, const char *path, const void *out, const char *who, struct err *e)
+static const struct json *api_eval_at(npusim_result *r, const char *path, const void *out, const char *who,
+                                      struct err *e)
 {
 	const struct json *root;
 	char member[32] = "";
@@ -247,7 +248,7 @@ int npusim_get(npusim_result *r, const char *path, double *value, struct npusim_
 	api_clear(e);
 	if (r && path && value && figure_now(r, path, value))
 		return 0;
-	if (!(x = at(r, path, value, "npusim_get", &err)))
+	if (!(x = api_eval_at(r, path, value, "npusim_get", &err)))
 		return api_fail(&err, e);
 	if (x->kind != JSON_NUMBER && x->kind != JSON_BOOL) {
 		err_set(&err, ERR_USAGE, "'%.100s' is %s, and no number", path, json_kind_name(x->kind));
@@ -263,7 +264,7 @@ int npusim_text(npusim_result *r, const char *path, const char **text, struct np
 	const struct json *x;
 
 	api_clear(e);
-	if (!(x = at(r, path, text, "npusim_text", &err)))
+	if (!(x = api_eval_at(r, path, text, "npusim_text", &err)))
 		return api_fail(&err, e);
 	if (x->kind != JSON_TEXT) {
 		err_set(&err, ERR_USAGE, "'%.100s' is %s, and no text", path, json_kind_name(x->kind));
@@ -279,7 +280,7 @@ int npusim_count(npusim_result *r, const char *path, size_t *n, struct npusim_er
 	const struct json *x;
 
 	api_clear(e);
-	if (!(x = at(r, path, n, "npusim_count", &err)))
+	if (!(x = api_eval_at(r, path, n, "npusim_count", &err)))
 		return api_fail(&err, e);
 	if (x->kind != JSON_LIST && x->kind != JSON_OBJECT) {
 		err_set(&err, ERR_USAGE, "'%.100s' is %s, and no list", path, json_kind_name(x->kind));

@@ -545,7 +545,7 @@ int db_begin(struct db *d, struct err *e)
 
 /* After the first transaction, which so changes nothing but in one step. Where the file system has no shared memory the
  * journal stays as it is: slower, and still correct. */
-static void settle(struct db *d)
+static void db_settle(struct db *d)
 {
 	if (!d->settled)
 		sqlite3_exec(d->h, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
@@ -558,7 +558,7 @@ int db_commit(struct db *d, struct err *e)
 	if (db_exec(d, "COMMIT", e) < 0)
 		return -1;
 	d->migrated = false;
-	settle(d);
+	db_settle(d);
 	return 0;
 }
 

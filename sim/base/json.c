@@ -44,7 +44,7 @@ struct json_tree *json_tree_new(struct arena *a)
 }
 
 /* `key` and `text` live as long as the tree. NULL: there is a fault. */
-static struct json *add(struct json_tree *t, const char *key, enum json_kind kind, double number, const char *text)
+static struct json *json_add(struct json_tree *t, const char *key, enum json_kind kind, double number, const char *text)
 {
 	struct level *l = &t->level[t->depth];
 	struct item *x = t->fault ? NULL : arena_alloc(t->a, sizeof *x);
@@ -65,7 +65,7 @@ static struct json *add(struct json_tree *t, const char *key, enum json_kind kin
 
 static void open_(struct json_tree *t, const char *key, enum json_kind kind)
 {
-	struct json *x = add(t, key, kind, 0, NULL);
+	struct json *x = json_add(t, key, kind, 0, NULL);
 
 	if (x && t->depth == JSON_DEPTH)
 		t->fault = FAULT_DEPTH;
@@ -108,7 +108,7 @@ void json_tree_value(struct json_tree *t, const char *key, enum json_kind kind, 
 {
 	const char *name = kept(t, key);
 
-	add(t, name, kind, number, kept(t, text));
+	json_add(t, name, kind, number, kept(t, text));
 }
 
 const struct json *json_tree_root(const struct json_tree *t, struct err *e)
@@ -140,7 +140,7 @@ static const char *key_of(struct reader *r)
 
 static int json_put(struct reader *r, enum json_kind kind, double number, const char *text)
 {
-	return add(r->t, key_of(r), kind, number, text) != NULL;
+	return json_add(r->t, key_of(r), kind, number, text) != NULL;
 }
 
 static const char *word(struct reader *r, const void *text, size_t n)

@@ -267,7 +267,7 @@ static void too_large(struct run *r, struct pool_result *to)
 }
 
 /* One that died without work is replaced once: the next job tells why, if there is a reason. */
-static int give(struct run *r, struct worker *w, struct err *e)
+static int pool_give(struct run *r, struct worker *w, struct err *e)
 {
 	if (job_bytes(r, w->job, e) < 0)
 		return -1;
@@ -294,7 +294,7 @@ static int hand_out(struct run *r, struct worker *w, struct err *e)
 		return -1;
 	w->job = r->next;
 	w->again = false;
-	if (give(r, w, e) < 0)
+	if (pool_give(r, w, e) < 0)
 		return -1;
 	r->next++;
 	return 0;
@@ -371,7 +371,7 @@ static int pool_take(struct run *r, struct worker *w, struct err *e)
 	status = stop_worker(w, true);
 	if (!w->again) {
 		w->again = true;
-		return start_worker(p, w, e) < 0 ? -1 : give(r, w, e);
+		return start_worker(p, w, e) < 0 ? -1 : pool_give(r, w, e);
 	}
 	x.lost = cause(status);
 	x.died = true;

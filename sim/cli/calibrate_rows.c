@@ -181,7 +181,7 @@ static int assignments(const struct fitting *f, struct arena *a, const char **se
 }
 
 /* The machine that a file with these values would describe. */
-static void settle(void *engine)
+static void calibrate_rows_settle(void *engine)
 {
 	struct fitting *f = engine;
 	struct arena *a = arena_new(0);
@@ -225,7 +225,7 @@ static struct fit_data data_of(struct fitting *f, unsigned folds, bool by_set)
 		                  .most = SEARCH,
 		                  .most_off = MOST_OFF,
 		                  .all_move = true,
-		                  .settle = settle,
+		                  .settle = calibrate_rows_settle,
 		                  .time = time_row,
 		                  .engine = f };
 }
@@ -407,7 +407,7 @@ static int check_start(struct fitting *f, struct err *e)
 {
 	for (size_t i = 0; i < f->p->n_fit; i++)
 		cfg_set_raw(f->conf->raw, f->p->fit[i].row, f->p->fit[i].start, "fitted");
-	settle(f);
+	calibrate_rows_settle(f);
 	if (!f->none)
 		return 0;
 	*e = f->why;
@@ -458,7 +458,7 @@ static int fit(struct fitting *f, struct fit_plan *p, struct doc *d, struct err 
 	    fit_run(p, f->conf, &folds, &r, e) < 0)
 		return -1;
 	f->found = r;
-	settle(f);
+	calibrate_rows_settle(f);
 	if (f->none) {
 		*e = f->why;
 		return err_add(e, "setting what was found");

@@ -24,7 +24,7 @@ static void constant(struct doc *d, const void *of, size_t i)
 	str_free(&key);
 }
 
-static void point(struct doc *d, const void *of, size_t i)
+static void config_tech_point(struct doc *d, const void *of, size_t i)
 {
 	const struct tech *x = of;
 	struct str v = STR_INIT;
@@ -57,7 +57,7 @@ static int tech(void *o, const struct opt_list *args, struct doc *d, struct err 
 	doc_table_open(d, NULL, NULL);
 	config_tech_rows(d, x->node, "");
 	for (size_t i = 0; i < x->n_points; i++)
-		doc_row(d, point, x, i);
+		doc_row(d, config_tech_point, x, i);
 	config_tech_rows(d, x->drams, "dram.");
 	config_tech_rows(d, x->links, "link.");
 	config_tech_rows(d, x->dies, "die.");

@@ -1,7 +1,7 @@
 /* probe_kernel.c - npusim probe kernel and occupancy: kernels by their description, no trace. */
 #include "sim/cli/probe_kernel.h"
 
-static int kernel(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+static int do_probe_kernel(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	const struct probe_kernel_opts *o = options;
 
@@ -56,7 +56,7 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 		-1
 	};
 
-	return cmd_do(&cmd, &o.format, kernel, &o, argc, argv, out, e);
+	return cmd_do(&cmd, &o.format, do_probe_kernel, &o, argc, argv, out, e);
 }
 
 int cmd_probe_occupancy(int argc, char **argv, struct str *out, struct err *e)

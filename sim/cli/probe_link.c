@@ -261,7 +261,7 @@ static int probe_links(const struct options *o, const struct link_cfg *of, struc
 	return probe_link_sizes(p->what, p->chips, bytes, a, &p->x, e) < 0 ? -1 : probe_link_run(&links, &p->x, e);
 }
 
-static int run(const struct options *o, enum out_format f, struct str *out, struct err *e)
+static int cmd_probe_link_run(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct arena *a = arena_new(0);
@@ -329,7 +329,7 @@ int cmd_probe_link(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
-		rc = run(&o, f, out, e);
+		rc = cmd_probe_link_run(&o, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;

@@ -22,8 +22,8 @@ int run_stages_check(const char *list, const struct workload_spec *all, struct e
 }
 
 /* The results file is opened before the time is spent. */
-static int answer(const struct run_stages *q, const struct staged_job *j, struct arena *a, struct staged *x,
-                  struct str *out, struct err *e)
+static int run_stages_answer(const struct run_stages *q, const struct staged_job *j, struct arena *a, struct staged *x,
+                             struct str *out, struct err *e)
 {
 	const struct staged_view v = { j, q->whole, q->results };
 	struct resdb *db = q->results ? res_open(q->results, DB_WRITE, e) : NULL;
@@ -61,7 +61,7 @@ int run_stages(const struct run_stages *q, struct str *out, struct err *e)
 	if (x) {
 		*x = (struct staged){ .tokens = 0 };
 		if (request_parse(q->list, q->all, a, &x->request, e) == 0)
-			rc = answer(q, &j, a, x, out, e);
+			rc = run_stages_answer(q, &j, a, x, out, e);
 		staged_free(x);
 	}
 	arena_free(a);

@@ -35,7 +35,7 @@ static int write_list(const struct arrivals *a, const char *path, struct err *e)
 	return rc;
 }
 
-static int run(struct serve_run *r, const char *timeline, struct err *e)
+static int cmd_serve_run(struct serve_run *r, const char *timeline, struct err *e)
 {
 	struct serve_timeline t;
 
@@ -55,7 +55,7 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 	(void)args;
 	if (serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0 &&
 	    (!o->write || write_list(&r.arrivals, o->write, e) == 0) && serve_size(&r, e) == 0 &&
-	    run(&r, o->timeline, e) == 0 && serve_sum(&r, e) == 0) {
+	    cmd_serve_run(&r, o->timeline, e) == 0 && serve_sum(&r, e) == 0) {
 		serve_doc(d, &r);
 		rc = bounds(&r, e);
 	}

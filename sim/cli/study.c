@@ -67,7 +67,7 @@ static void watch(void *progress, size_t done, size_t of)
 	progress_set(progress, done);
 }
 
-static int answer(struct answer *x, const struct answer_runner *by, uint64_t jobs, struct err *e)
+static int study_answer(struct answer *x, const struct answer_runner *by, uint64_t jobs, struct err *e)
 {
 	size_t n = 0;
 	struct progress *p;
@@ -99,7 +99,7 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 	if (study_check_files(cmd, files, s, o->pages, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n && !o->dry; i++)
-		if (answer(s->v[i], &by, o->jobs, e) < 0)
+		if (study_answer(s->v[i], &by, o->jobs, e) < 0)
 			return -1;
 	return 0;
 }

@@ -115,8 +115,8 @@ static int by_text(const struct line *l, struct arena *a, const struct json **do
 }
 
 /* A bound that does not hold is no failure: it ran. */
-static int run(void *all, const char *const *words, size_t n, const char *const *paths, size_t n_paths, struct arena *a,
-               const struct json **document, struct err *e)
+static int study_commands_run(void *all, const char *const *words, size_t n, const char *const *paths, size_t n_paths,
+                              struct arena *a, const struct json **document, struct err *e)
 {
 	struct cmd_figures f = { .paths = paths, .n_paths = n_paths, .tree = json_tree_new(a) };
 	const int was = hush();
@@ -136,5 +136,5 @@ static int run(void *all, const char *const *words, size_t n, const char *const 
 
 struct answer_runner study_commands(const struct cmd *all)
 {
-	return (struct answer_runner){ check, run, (void *)(uintptr_t)all };
+	return (struct answer_runner){ check, study_commands_run, (void *)(uintptr_t)all };
 }

@@ -20,7 +20,7 @@ static double mean_us(const struct bound_kernel *k)
 	return k->count ? unit_us((int64_t)k->ns) / (double)k->count : 0;
 }
 
-static void kernel(struct doc *d, const void *of, size_t i)
+static void trace_classify_kernel(struct doc *d, const void *of, size_t i)
 {
 	const struct bound *b = of;
 	const struct bound_kernel *k = &b->kernels[i];
@@ -104,7 +104,7 @@ static void trace_classify_print(struct doc *d, const struct trace *t, const str
 		doc_table(d, NULL, NULL, COUNTERS_SHOWN, metric, b);
 		doc_say(d, "\n");
 	}
-	doc_table(d, "kernels", NULL, n, kernel, b);
+	doc_table(d, "kernels", NULL, n, trace_classify_kernel, b);
 	doc_say_more(d, n, b->n_kernels);
 	doc_close(d, '}');
 }

@@ -67,7 +67,7 @@ struct row {
 	struct trace_import_stats st;
 };
 
-static void row(struct doc *d, const void *of, size_t i)
+static void trace_import_row(struct doc *d, const void *of, size_t i)
 {
 	const struct row *x = of;
 	const struct trace_import_stats *st = &x->st;
@@ -116,7 +116,7 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		        (double)st.json_bytes / 1e6 / took);
 	if (o->wall != PS_NEVER && set_wall(t, o, file, rc == 0, e) < 0)
 		return -1;
-	doc_row(d, row, &(struct row){ file, rc == 0, st }, 0);
+	doc_row(d, trace_import_row, &(struct row){ file, rc == 0, st }, 0);
 	return 0;
 }
 
@@ -156,7 +156,7 @@ static int import_all(void *options, const struct opt_list *files, struct doc *d
 		if (rc < 0 && files->n > 1)
 			err_add(e, "importing file %d of %d; those before it are in", i + 1, files->n);
 	}
-	doc_table_close(d, row, NULL);
+	doc_table_close(d, trace_import_row, NULL);
 	if (rc < 0)
 		str_clear(d->to);
 	return tracedb_close(t, rc, e);

@@ -138,7 +138,7 @@ struct row {
 	struct trace_import_stats st;
 };
 
-static void row(struct doc *d, const void *of, size_t i)
+static void trace_record_row(struct doc *d, const void *of, size_t i)
 {
 	const struct row *x = of;
 
@@ -169,7 +169,7 @@ static int import_one(struct run *r, struct tracedb *t, const char *name, struct
 	if (rc == 0) {
 		cmd_trace_capture_note(str_c(&path), &st);
 		cmd_trace_private_note(name, &st, r->o->redact);
-		doc_row(d, row, &(struct row){ name, st }, 0);
+		doc_row(d, trace_record_row, &(struct row){ name, st }, 0);
 		r->imported++;
 	} else if (rc == 1) {
 		fprintf(stderr, "npusim: note: '%s' holds '%s' already\n", r->o->db, str_c(&path));
@@ -247,7 +247,7 @@ static int record(struct run *r, char **argv, struct doc *d, struct err *e)
 	}
 	doc_table_open(d, NULL, NULL);
 	rc = import_all(r, d, e);
-	doc_table_close(d, row, NULL);
+	doc_table_close(d, trace_record_row, NULL);
 	if (rc < 0 || !r->imported)
 		str_clear(d->to);
 	return rc == 0 ? verdict(r, e) : -1;

@@ -55,7 +55,7 @@ static void brief(struct doc *d, const struct attend_count *c)
 	doc_real(d, "on_chip_kb", 1, (double)c->on_chip / 1e3);
 }
 
-static void whole(struct doc *d, const struct attend_count *c)
+static void workload_attend_whole(struct doc *d, const struct attend_count *c)
 {
 	doc_count(d, "flop", 2 * c->macs);
 	doc_bytes(d, "read_bytes", c->read);
@@ -75,7 +75,7 @@ static void algorithm(struct doc *d, const void *of, size_t i)
 		return;
 	doc_text(d, "algorithm", attend_name(w));
 	doc_count(d, "ops", c.ops);
-	(d->format == OUT_TABLE ? brief : whole)(d, &c);
+	(d->format == OUT_TABLE ? brief : workload_attend_whole)(d, &c);
 	doc_text(d, "what", attend_what(w));
 }
 

@@ -22,7 +22,7 @@ static const char *short_name(enum workload_asker by, struct arena *a)
 }
 
 /* What stands behind it is for programs: a terminal is too narrow. */
-static void row(struct doc *d, const void *names, size_t k)
+static void workload_options_row(struct doc *d, const void *names, size_t k)
 {
 	const struct workload_row *r = &workload_rows[k];
 	const unsigned of = r->of & ~(1u << WORKLOAD_LAID); /* which is a trace */
@@ -53,7 +53,7 @@ static int rows(void *o, const struct opt_list *args, struct doc *d, struct err 
 		return err_nomem(e, "for the options");
 	for (size_t i = 0; i < COLS(commands); i++)
 		names[i] = short_name(commands[i], a);
-	doc_table(d, NULL, NULL, WORKLOAD_KEYS, row, names);
+	doc_table(d, NULL, NULL, WORKLOAD_KEYS, workload_options_row, names);
 	doc_say(d, "\nboth: of a trace and of a model\n");
 	for (size_t i = 0; i < COLS(commands); i++)
 		if (workload_askers[commands[i]].why)

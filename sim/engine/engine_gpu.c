@@ -39,7 +39,7 @@ struct running {
 };
 
 /* Carried ops are in no sum. */
-static bool counts(const struct running *n, size_t i)
+static bool engine_gpu_counts(const struct running *n, size_t i)
 {
 	return n->w->launches[i].op->kind != OP_OPAQUE;
 }
@@ -54,7 +54,7 @@ static uint64_t mean_power(const struct gpu *at, void *arg)
 		struct gpu_energy e;
 		ps_t took;
 
-		if (!counts(n, i))
+		if (!engine_gpu_counts(n, i))
 			continue;
 		took = gpu_time(at, &n->w->launches[i]).total;
 		gpu_energy_of(at, &n->x[i], took, &e);

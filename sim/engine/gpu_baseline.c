@@ -286,7 +286,7 @@ static int gpu_baseline_stream_of(const struct work *w, struct op_stream *out, s
 }
 
 /* What of the chain's bytes a launch of its head moves; a second one finds in the L2 what the first fetched. */
-static void give(struct gpu_launch *l, const struct fused *f, bool first)
+static void gpu_baseline_give(struct gpu_launch *l, const struct fused *f, bool first)
 {
 	l->others = f->others;
 	l->mem = (struct gpu_mem){ .read = 0 };
@@ -310,7 +310,7 @@ static void time_op(const struct work *w, struct gpu_work *x, const struct op *o
 	for (uint32_t n = 0; n < o->n_launches; n++) {
 		struct gpu_launch *l = &x->launches[o->first_launch + n];
 
-		give(l, f, first);
+		gpu_baseline_give(l, f, first);
 		first &= l->kernel.moves == KERNEL_MOVES_NONE;
 		took[n] = gpu_time(w->g, l).total;
 	}

@@ -33,7 +33,7 @@ static int memory_keep(const char *path, const struct stat *st, int type, struct
 	return fclose(f);
 }
 
-static const char *read_file(void *arg, const char *name, size_t *bytes)
+static const char *memory_read_file(void *arg, const char *name, size_t *bytes)
 {
 	(void)arg;
 	for (size_t i = 0; i < n_files; i++)

@@ -34,7 +34,7 @@ struct said {
 	size_t n_sets, n_spec, n_options;
 };
 
-static const char *read_file(void *arg, const char *name, size_t *bytes)
+static const char *live_read_file(void *arg, const char *name, size_t *bytes)
 {
 	const struct live *l = arg;
 
@@ -75,7 +75,7 @@ EXPORT("live_file") int live_file(struct live *l, char *name, char *bytes, size_
 	return 0;
 }
 
-static void add(const char **v, size_t *n, const char *line)
+static void live_own_add(const char **v, size_t *n, const char *line)
 {
 	if (*n < MOST)
 		v[(*n)++] = line;
@@ -91,13 +91,13 @@ static void read_lines(char *text, struct said *x)
 			x->name = line + 1;
 			break;
 		case '=':
-			add(x->sets, &x->n_sets, line + 1);
+			live_own_add(x->sets, &x->n_sets, line + 1);
 			break;
 		case '+':
-			add(x->spec, &x->n_spec, line + 1);
+			live_own_add(x->spec, &x->n_spec, line + 1);
 			break;
 		case '-':
-			add(x->options, &x->n_options, line + 1);
+			live_own_add(x->options, &x->n_options, line + 1);
 			break;
 		default:
 			break;
@@ -105,7 +105,7 @@ static void read_lines(char *text, struct said *x)
 	}
 }
 
-static int answer(struct live *l, const char *text, size_t n)
+static int live_own_answer(struct live *l, const char *text, size_t n)
 {
 	char *to = realloc(l->out, n + 1);
 
@@ -200,12 +200,12 @@ static int figures(struct live *l, npusim_result *r)
 			comma = ", ";
 		}
 	str_add(&s, "}}");
-	rc = s.failed ? -1 : answer(l, str_c(&s), s.len);
+	rc = s.failed ? -1 : live_own_answer(l, str_c(&s), s.len);
 	str_free(&s);
 	return rc;
 }
 
-static int run(struct live *l, const struct said *x, int whole, struct npusim_error *e)
+static int live_run(struct live *l, const struct said *x, int whole, struct npusim_error *e)
 {
 	npusim_machine *m = npusim_machine_with(l->base, x->sets, x->n_sets, e);
 	npusim_result *r = m ? npusim_eval(m, l->work, x->options, x->n_options, e) : NULL;
@@ -224,9 +224,9 @@ EXPORT("live_ask") int live_ask(struct live *l, char *text, int whole)
 	int rc;
 
 	read_lines(text, &x);
-	rc = ready(l, &x, &e) == 0 ? run(l, &x, whole, &e) : -1;
+	rc = ready(l, &x, &e) == 0 ? live_run(l, &x, whole, &e) : -1;
 	if (rc < 0)
-		answer(l, e.message, strlen(e.message));
+		live_own_answer(l, e.message, strlen(e.message));
 	free(text);
 	return rc;
 }
@@ -254,7 +254,7 @@ EXPORT("live_parameters") int live_parameters(struct live *l)
 	int rc = l->base && npusim_parameters(l->base, NULL, add_row, &s, NULL) == 0 && !s.failed ? 0 : -1;
 
 	if (rc == 0)
-		rc = answer(l, str_c(&s), s.len);
+		rc = live_own_answer(l, str_c(&s), s.len);
 	str_free(&s);
 	return rc;
 }

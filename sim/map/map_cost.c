@@ -94,7 +94,7 @@ static double lost(const struct map_levels *l, double bytes)
 	return l->cache ? cache_lost(bytes, (double)l->cache, (uint32_t)l->ways) : 1;
 }
 
-static double whole(const struct product *p, int i)
+static double map_cost_whole(const struct product *p, int i)
 {
 	return p->move[i] ? (double)p->move[i]->bytes : 0;
 }
@@ -108,7 +108,7 @@ static double passing(const struct product *p, const struct nest *x, int i, int 
 		return 0;
 	for (int l = loop + 1; l < DIMS; l++)
 		n *= has[i][x->loop[l]] ? (double)x->trips[x->loop[l]] : 1;
-	return less(n, whole(p, i));
+	return less(n, map_cost_whole(p, i));
 }
 
 /* Between two uses of a tile of an operand that does not stay lies one round of the innermost loop that repeats it. */
@@ -146,7 +146,7 @@ static double fresh(const struct product *p, const struct map_levels *l, const s
 	if (has[i][x->loop[n]] || x->stays[i] >> n & 1)
 		return p->far[i];
 	for (int y = 0; y < OPERANDS; y++) /* and what moves before the loop or behind it */
-		between += x->moves[y] == 1 || x->stays[y] >> n & 1 ? whole(p, y) : passing(p, x, y, n);
+		between += x->moves[y] == 1 || x->stays[y] >> n & 1 ? map_cost_whole(p, y) : passing(p, x, y, n);
 	return less(p->far[i], lost(l, between));
 }
 
@@ -161,7 +161,7 @@ double map_cost_far(const struct product *p, const struct map_levels *l, int i)
 {
 	if (!follows_itself(p, l))
 		return l->cache ? p->far[i] : 1;
-	return less(p->far[i], lost(l, whole(p, i)));
+	return less(p->far[i], lost(l, map_cost_whole(p, i)));
 }
 
 static struct piece piece_of(const struct product *p, const struct map_levels *l, const struct nest *x, int i,
@@ -218,7 +218,7 @@ static void prepare(struct eval *e)
 		loads += i != C && x->moves[i] > 1;
 	}
 	if (e->l->cache && p->move[C] && !p->free[C])
-		e->back = whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
+		e->back = map_cost_whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
 	capacity = p->capacity > x->held ? p->capacity - x->held : 0;
 	e->places = x->slot ? (double)(capacity / x->slot) : (double)e->l->stages;
 	e->places = less(e->places, (double)e->l->stages);
@@ -516,7 +516,7 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
 	out.rank = out.time + map_overhead(p->m, x->tiles);
 	for (int i = 0; i < OPERANDS; i++)
-		out.moved += p->move[i] && !p->free[i] ? (double)x->again[i] * whole(p, i) : 0;
+		out.moved += p->move[i] && !p->free[i] ? (double)x->again[i] * map_cost_whole(p, i) : 0;
 	return out;
 }
 
@@ -557,10 +557,10 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 			times *= has[i][d] ? (double)(p->size[d] / x->tile[d]) : 1;
 		latency = l->hit;
 		miss = fresh(p, l, x, i) > 0 ? l->miss : miss;
-		v[DRAM] += fresh(p, l, x, i) * whole(p, i) * l->dram;
-		v[L2] += (double)x->again[i] * whole(p, i) * l->l2;
+		v[DRAM] += fresh(p, l, x, i) * map_cost_whole(p, i) * l->dram;
+		v[L2] += (double)x->again[i] * map_cost_whole(p, i) * l->l2;
 		v[UP] += times * q.net;
-		v[DMA] += more(times * q.dma, (double)x->again[i] * whole(p, i) * l->dma);
+		v[DMA] += more(times * q.dma, (double)x->again[i] * map_cost_whole(p, i) * l->dma);
 		start = more(start, more(q.l2, more(q.net, q.dma)));
 		first += once ? p->before[i] * q.bytes : 0;
 	}

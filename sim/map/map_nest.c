@@ -102,7 +102,7 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 }
 
 /* Sums in fp32, while k goes on and while cores exchange theirs. */
-static uint64_t sums(const struct nest *x)
+static uint64_t map_nest_sums(const struct nest *x)
 {
 	const uint32_t parts = x->math.plan.split.k;
 	const uint64_t bytes = 4 * x->tile[M] * x->tile[N] * (parts ? parts : 1);
@@ -113,7 +113,7 @@ static uint64_t sums(const struct nest *x)
 void map_nest_schedule(const struct product *p, struct nest *x)
 {
 	x->slot = 0;
-	x->held = sums(x);
+	x->held = map_nest_sums(x);
 	for (int i = 0; i < OPERANDS; i++)
 		schedule_one(p, x, i);
 }

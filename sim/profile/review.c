@@ -166,7 +166,7 @@ static bool any_line(void *arg, const char *line, size_t n)
 	return n > 0 && *line != '#';
 }
 
-static int read_rows(struct loading *g, struct csv *c, const char *path)
+static int review_read_rows(struct loading *g, struct csv *c, const char *path)
 {
 	int at[COLUMNS], rc = csv_skip_to(c, any_line, NULL, g->e);
 
@@ -205,7 +205,7 @@ static int read_counters(struct loading *g, const struct ynode *n)
 	    !(in = input_open(path, g->e)))
 		return -1;
 	if ((c = csv_new(in, g->e)))
-		rc = read_rows(g, c, path);
+		rc = review_read_rows(g, c, path);
 	csv_free(c);
 	input_free(in);
 	if (rc < 0 || !(s->longest = review_room(g, s->n_kernels, sizeof *s->longest)))

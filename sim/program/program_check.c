@@ -33,8 +33,8 @@ struct check {
 	uint64_t held;                    /* of SRAM, by what commands have kept there */
 };
 
-static int at(const struct check *k, uint32_t line, const char *fmt, ...) ERR_FMT(3, 4);
-static int at(const struct check *k, uint32_t line, const char *fmt, ...)
+static int program_check_at(const struct check *k, uint32_t line, const char *fmt, ...) ERR_FMT(3, 4);
+static int program_check_at(const struct check *k, uint32_t line, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -59,20 +59,23 @@ static int check_tensor(const struct check *k, uint32_t i)
 	const uint32_t line = k->l->tensor[i];
 
 	if (!t->bytes || t->bytes > MOST_BYTES)
-		return at(k, line, "tensor '%s' has %" PRIu64 " bytes: give 1 to 1 TiB", t->name, t->bytes);
+		return program_check_at(k, line, "tensor '%s' has %" PRIu64 " bytes: give 1 to 1 TiB", t->name,
+		                        t->bytes);
 	if (!t->instances || t->instances > MOST_COPIES)
-		return at(k, line, "tensor '%s' has %u instances: 1 to %u can be", t->name, t->instances, MOST_COPIES);
+		return program_check_at(k, line, "tensor '%s' has %u instances: 1 to %u can be", t->name, t->instances,
+		                        MOST_COPIES);
 	if (t->instances > 1 && (t->stride < t->bytes || t->stride > MOST_BYTES))
-		return at(k, line, "the instances of tensor '%s' lie over each other: 'stride' is %" PRIu64, t->name,
-		          t->stride);
+		return program_check_at(k, line,
+		                        "the instances of tensor '%s' lie over each other: 'stride' is %" PRIu64,
+		                        t->name, t->stride);
 	if (t->addr > MOST_ADDR || t->stride * (t->instances - 1) > MOST_ADDR || end_of(t) > MOST_ADDR)
-		return at(k, line, "tensor '%s' lies behind 2^44, where addresses end", t->name);
+		return program_check_at(k, line, "tensor '%s' lies behind 2^44, where addresses end", t->name);
 	if (t->route >= 0 && (size_t)t->route >= k->s->n_routes)
-		return at(k, line, "tensor '%s' is of router %d, and there are %zu", t->name, (int)t->route,
-		          k->s->n_routes);
+		return program_check_at(k, line, "tensor '%s' is of router %d, and there are %zu", t->name,
+		                        (int)t->route, k->s->n_routes);
 	if (t->route >= 0 && t->instances < k->s->routes[t->route].experts)
-		return at(k, line, "tensor '%s' has %u instances for the %u experts of its router", t->name,
-		          t->instances, k->s->routes[t->route].experts);
+		return program_check_at(k, line, "tensor '%s' has %u instances for the %u experts of its router",
+		                        t->name, t->instances, k->s->routes[t->route].experts);
 	return 0;
 }
 
@@ -103,8 +106,9 @@ static int check_apart(const struct check *k)
 	qsort(v, n, sizeof *v, by_place);
 	for (size_t i = 1; i < n; i++)
 		if (v[i].from < v[i - 1].to)
-			return at(k, k->l->tensor[v[i].tensor], "tensors '%s' and '%s' overlap, and both are external",
-			          k->s->tensors[v[i - 1].tensor].name, k->s->tensors[v[i].tensor].name);
+			return program_check_at(k, k->l->tensor[v[i].tensor],
+			                        "tensors '%s' and '%s' overlap, and both are external",
+			                        k->s->tensors[v[i - 1].tensor].name, k->s->tensors[v[i].tensor].name);
 	return 0;
 }
 
@@ -123,7 +127,7 @@ static int check_list(const struct check *k, uint32_t line, uint32_t *v, uint32_
 		qsort(v, n, sizeof *v, program_check_by_value);
 	for (uint32_t i = 1; i < n; i++)
 		if (v[i] == v[i - 1])
-			return at(k, line, "'after' names %u twice", v[i]);
+			return program_check_at(k, line, "'after' names %u twice", v[i]);
 	return 0;
 }
 
@@ -133,14 +137,14 @@ static int check_operand(const struct check *k, const struct op *o, const struct
 	const uint32_t line = k->l->op[o->id];
 
 	if (x->offset > t->bytes || x->bytes > t->bytes - x->offset || x->touched > x->bytes)
-		return at(k, line, "op %u reaches outside of tensor '%s', which has %" PRIu64 " bytes", o->id, t->name,
-		          t->bytes);
+		return program_check_at(k, line, "op %u reaches outside of tensor '%s', which has %" PRIu64 " bytes",
+		                        o->id, t->name, t->bytes);
 	if (t->route >= 0 && x->slot >= k->s->routes[t->route].top)
-		return at(k, line, "op %u takes pick %u, and the router of '%s' makes %u", o->id, x->slot, t->name,
-		          k->s->routes[t->route].top);
+		return program_check_at(k, line, "op %u takes pick %u, and the router of '%s' makes %u", o->id, x->slot,
+		                        t->name, k->s->routes[t->route].top);
 	if (!x->write && !t->external && !there[x->tensor])
-		return at(k, line, "op %u reads '%s' before anything writes it, and it is not external", o->id,
-		          t->name);
+		return program_check_at(k, line, "op %u reads '%s' before anything writes it, and it is not external",
+		                        o->id, t->name);
 	return 0;
 }
 
@@ -189,10 +193,10 @@ static int check_op(const struct check *k, const struct op *o, uint8_t *there)
 	const uint32_t line = k->l->op[o->id];
 
 	if (none_of(o))
-		return at(k, line, "op %u has a shape of 0: give '%s'", o->id, none_of(o));
+		return program_check_at(k, line, "op %u has a shape of 0: give '%s'", o->id, none_of(o));
 	if (o->routed_by >= 0 && (size_t)o->routed_by >= k->s->n_routes)
-		return at(k, line, "op %u is routed by router %d, and there are %zu", o->id, (int)o->routed_by,
-		          k->s->n_routes);
+		return program_check_at(k, line, "op %u is routed by router %d, and there are %zu", o->id,
+		                        (int)o->routed_by, k->s->n_routes);
 	for (uint32_t i = 0; i < o->n_operands; i++)
 		if (check_operand(k, o, &x[i], there) < 0)
 			return -1;
@@ -248,14 +252,15 @@ static int check_tiles(struct check *k, const struct isa_cmd *c, const struct is
 			moved = __builtin_mul_overflow(moved, (uint64_t)c->trips[l], &moved) ? UINT64_MAX : moved;
 	}
 	if (i->when == ISA_TILE && i->bytes && !i->tile_bytes)
-		return at(k, line, "it moves %" PRIu64 " bytes in tiles of none: give 'by'", i->bytes);
+		return program_check_at(k, line, "it moves %" PRIu64 " bytes in tiles of none: give 'by'", i->bytes);
 	if (__builtin_mul_overflow(i->tile_bytes, index, &far) || i->tile_bytes > MOST_BYTES || index > UINT32_MAX)
-		return at(k, line, "the steps of its tiles lead out of every tensor");
+		return program_check_at(k, line, "the steps of its tiles lead out of every tensor");
 	if (i->when == ISA_TILE && !i->edges && i->tile_bytes * tiles_reached(c, i) < i->bytes)
-		return at(k, line, "its tiles have %" PRIu64 " bytes, and %" PRIu64 " are to be moved",
-		          i->tile_bytes * tiles_reached(c, i), i->bytes);
+		return program_check_at(k, line, "its tiles have %" PRIu64 " bytes, and %" PRIu64 " are to be moved",
+		                        i->tile_bytes * tiles_reached(c, i), i->bytes);
 	if (moved > MOST_MOVED || (k->moved += moved) > MOST_ALL)
-		return at(k, line, "it moves more than 4 TiB, again and again: such a command is not simulated");
+		return program_check_at(k, line,
+		                        "it moves more than 4 TiB, again and again: such a command is not simulated");
 	return 0;
 }
 
@@ -264,24 +269,26 @@ static int check_move(struct check *k, const struct isa_cmd *c, const struct isa
 	const struct op_tensor *t = &k->s->tensors[i->tensor];
 
 	if (k->named[i->tensor] != (uint32_t)(c - k->p->cmds) + 1)
-		return at(k, line, "no op of the command reads or writes '%s'", t->name);
+		return program_check_at(k, line, "no op of the command reads or writes '%s'", t->name);
 	if (i->offset > t->bytes || i->bytes > t->bytes - i->offset)
-		return at(k, line, "bytes %" PRIu64 " to %" PRIu64 " of tensor '%s' are asked for, and it has %" PRIu64,
-		          i->offset, i->offset + i->bytes, t->name, t->bytes);
+		return program_check_at(
+			k, line, "bytes %" PRIu64 " to %" PRIu64 " of tensor '%s' are asked for, and it has %" PRIu64,
+			i->offset, i->offset + i->bytes, t->name, t->bytes);
 	if ((i->when == ISA_POST) == (i->code == ISA_LOAD) && i->when != ISA_TILE)
-		return at(k, line, "loads stand before the loop or in it, stores in it or behind it");
+		return program_check_at(k, line, "loads stand before the loop or in it, stores in it or behind it");
 	if (i->route >= 0 && ((size_t)i->route >= k->s->n_routes || i->slot >= k->s->routes[i->route].top ||
 	                      t->instances < k->s->routes[i->route].experts))
-		return at(k, line, "router %d makes no pick %u among the %u instances of '%s'", (int)i->route, i->slot,
-		          t->instances, t->name);
+		return program_check_at(k, line, "router %d makes no pick %u among the %u instances of '%s'",
+		                        (int)i->route, i->slot, t->instances, t->name);
 	if (i->code == ISA_LOAD && i->src == ISA_SRAM && !k->kept[i->tensor])
-		return at(k, line, "'%s' comes from SRAM, and no command before stores it there ('to=sram')", t->name);
+		return program_check_at(
+			k, line, "'%s' comes from SRAM, and no command before stores it there ('to=sram')", t->name);
 	if (i->code == ISA_STORE && i->dst == ISA_SRAM && i->bytes > k->held)
-		return at(k, line, "%" PRIu64 " bytes of '%s' stay in SRAM, and commands keep %" PRIu64, i->bytes,
-		          t->name, k->held);
+		return program_check_at(k, line, "%" PRIu64 " bytes of '%s' stay in SRAM, and commands keep %" PRIu64,
+		                        i->bytes, t->name, k->held);
 	k->kept[i->tensor] |= i->code == ISA_STORE && i->dst == ISA_SRAM;
 	if (i->copies > k->c->cores || i->share > (i->when == ISA_TILE ? i->tile_bytes : i->bytes))
-		return at(k, line, "a core has a part of its bytes, and there are %u cores", k->c->cores);
+		return program_check_at(k, line, "a core has a part of its bytes, and there are %u cores", k->c->cores);
 	return check_tiles(k, c, i, line);
 }
 
@@ -291,15 +298,17 @@ static int has_unit(const struct check *k, const struct isa_insn *i, uint32_t li
 		if (unit_table[u]->res == (enum res)i->unit)
 			return machine_unit(k->c, (enum unit)u).cfg->units
 			               ? 0
-			               : at(k, line, "the machine has no %s unit ('%s.units' is 0)",
-			                    unit_table[u]->name, unit_table[u]->name);
+			               : program_check_at(k, line, "the machine has no %s unit ('%s.units' is 0)",
+			                                  unit_table[u]->name, unit_table[u]->name);
 	if (i->unit == RES_FUSION)
-		return k->c->fusion.enabled ? 0 : at(k, line, "the machine has no fusion engine ('fusion.enabled')");
+		return k->c->fusion.enabled
+		               ? 0
+		               : program_check_at(k, line, "the machine has no fusion engine ('fusion.enabled')");
 	if (i->unit == RES_LINK && !k->c->links.bandwidth)
-		return at(k, line, "the machine has no links ('links.bandwidth' is 0)");
+		return program_check_at(k, line, "the machine has no links ('links.bandwidth' is 0)");
 	return i->unit == RES_DMA || i->unit == RES_NOC || i->unit == RES_LINK
 	               ? 0
-	               : at(k, line, "'%s' is no unit that computes", res_name((enum res)i->unit));
+	               : program_check_at(k, line, "'%s' is no unit that computes", res_name((enum res)i->unit));
 }
 
 static int check_math(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
@@ -311,12 +320,13 @@ static int check_math(struct check *k, const struct isa_cmd *c, const struct isa
 	if (has_unit(k, i, line) < 0)
 		return -1;
 	if (i->idle > 1000000)
-		return at(k, line, "'idle' is in millionths: at most 1000000");
+		return program_check_at(k, line, "'idle' is in millionths: at most 1000000");
 	if (__builtin_mul_overflow(most.span, rounds, &span) || span > MOST_SPAN || most.latency > MOST_SPAN)
-		return at(k, line, "its unit is busy for more than 1000 s: such a command is not simulated");
+		return program_check_at(k, line,
+		                        "its unit is busy for more than 1000 s: such a command is not simulated");
 	if (__builtin_mul_overflow(most.work, rounds, &work) || work > MOST_ALL || (k->work += work) > MOST_ALL ||
 	    (k->span += span + most.latency * rounds) > MOST_ALL)
-		return at(k, line, "the program's times or steps are more than a counter holds");
+		return program_check_at(k, line, "the program's times or steps are more than a counter holds");
 	return 0;
 }
 
@@ -327,14 +337,14 @@ static int check_loops(const struct check *k, const struct isa_cmd *c, uint32_t 
 	uint64_t all = 1;
 
 	if (c->tiles > MOST_TILES)
-		return at(k, line, "%u tiles are more than %u", c->tiles, MOST_TILES);
+		return program_check_at(k, line, "%u tiles are more than %u", c->tiles, MOST_TILES);
 	if (!c->trips[0] && !c->trips[1] && !c->trips[2])
 		return 0;
 	for (int l = 0; l < ISA_LOOPS; l++)
 		all *= c->trips[l] > MOST_TILES ? 0 : c->trips[l];
 	return all == c->tiles ? 0
-	                       : at(k, line, "the trips %ux%ux%u are not %u tiles", c->trips[0], c->trips[1],
-	                            c->trips[2], c->tiles);
+	                       : program_check_at(k, line, "the trips %ux%ux%u are not %u tiles", c->trips[0],
+	                                          c->trips[1], c->trips[2], c->tiles);
 }
 
 /* All that is kept while it runs stands beside what it holds: the oldest command can always end. */
@@ -343,16 +353,19 @@ static int check_sram(struct check *k, const struct isa_cmd *c, uint32_t line)
 	uint64_t room;
 
 	if (c->keeps_bytes > k->sram - k->held)
-		return at(k, line, "it keeps %" PRIu64 " bytes, and the machine's SRAM has %" PRIu64 " free",
-		          c->keeps_bytes, k->sram - k->held);
+		return program_check_at(k, line,
+		                        "it keeps %" PRIu64 " bytes, and the machine's SRAM has %" PRIu64 " free",
+		                        c->keeps_bytes, k->sram - k->held);
 	k->held += c->keeps_bytes;
 	room = k->sram - k->held;
 	if (c->fixed_bytes > room || (c->tiles && c->slot_bytes > room - c->fixed_bytes))
-		return at(k, line,
-		          "it holds %" PRIu64 " bytes and %" PRIu64 " a tile, and the machine's SRAM has %" PRIu64,
-		          c->fixed_bytes, c->slot_bytes, room);
+		return program_check_at(k, line,
+		                        "it holds %" PRIu64 " bytes and %" PRIu64
+		                        " a tile, and the machine's SRAM has %" PRIu64,
+		                        c->fixed_bytes, c->slot_bytes, room);
 	if (c->frees_bytes > k->held)
-		return at(k, line, "it frees %" PRIu64 " bytes, and commands keep %" PRIu64, c->frees_bytes, k->held);
+		return program_check_at(k, line, "it frees %" PRIu64 " bytes, and commands keep %" PRIu64,
+		                        c->frees_bytes, k->held);
 	return 0;
 }
 
@@ -364,11 +377,12 @@ static int check_command(struct check *k, uint32_t n)
 	if (check_loops(k, c, line) < 0 || check_sram(k, c, line) < 0)
 		return -1;
 	if (n && c->batch < k->p->cmds[n - 1].batch)
-		return at(k, line, "batches go on: %u follows %u", c->batch, k->p->cmds[n - 1].batch);
+		return program_check_at(k, line, "batches go on: %u follows %u", c->batch, k->p->cmds[n - 1].batch);
 	if (c->chained && !n)
-		return at(k, line, "the first command is chained to none");
+		return program_check_at(k, line, "the first command is chained to none");
 	if (c->routed_by >= 0 && (uint32_t)c->routed_by >= n)
-		return at(k, line, "'routed' names command %d, which is not before this one", (int)c->routed_by);
+		return program_check_at(k, line, "'routed' names command %d, which is not before this one",
+		                        (int)c->routed_by);
 	return check_list(k, line, (uint32_t *)k->p->deps + c->first_dep, c->n_deps);
 }
 
@@ -380,19 +394,21 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 	char text[128];
 
 	if (i->when == ISA_TILE && !c->tiles)
-		return at(k, line, "its command has no tiles: give 'tiles'");
+		return program_check_at(k, line, "its command has no tiles: give 'tiles'");
 	/* Math that the mapper puts before the loop for an operand that is there whole says what that stays through. */
 	if (i->when != ISA_TILE &&
 	    ((i->stays && isa_is_move(i)) || i->tile_bytes || i->step[0] || i->step[1] || i->step[2]))
-		return at(k, line, "'by', 'step' and 'stays' are of what stands in the loop");
+		return program_check_at(k, line, "'by', 'step' and 'stays' are of what stands in the loop");
 	if (i->stays && !c->trips[0])
-		return at(k, line, "'stays' names loops of its command's nest, which has none: give 'trips'");
+		return program_check_at(k, line,
+		                        "'stays' names loops of its command's nest, which has none: give 'trips'");
 	if (i->turn && (!isa_is_move(i) || !(i->stays & 1) || i->turn >= c->trips[0]))
-		return at(k, line, "'turn' is a round of the outermost loop, of a move that 'stays' through it");
+		return program_check_at(k, line,
+		                        "'turn' is a round of the outermost loop, of a move that 'stays' through it");
 	if (i->edges)
 		why = program_remainders_fault(k->p, c, i, k->l->edges_given[i->edges - 1], text, sizeof text);
 	if (why)
-		return at(k, line, "%s", why);
+		return program_check_at(k, line, "%s", why);
 	return isa_is_move(i) ? check_move(k, c, i, line) : check_math(k, c, i, line);
 }
 
@@ -426,5 +442,7 @@ int program_check(const struct op_stream *s, const struct isa_prog *p, const str
 				return -1;
 		k.held -= x->frees_bytes;
 	}
-	return k.held ? at(&k, 1, "%" PRIu64 " bytes stay in SRAM behind the last command: give 'frees'", k.held) : 0;
+	return k.held ? program_check_at(&k, 1, "%" PRIu64 " bytes stay in SRAM behind the last command: give 'frees'",
+	                                 k.held)
+	              : 0;
 }

@@ -41,8 +41,8 @@ struct least {
 	struct sparsity sparse;
 };
 
-static int at(const struct least *k, uint32_t line, const char *fmt, ...) ERR_FMT(3, 4);
-static int at(const struct least *k, uint32_t line, const char *fmt, ...)
+static int program_least_at(const struct least *k, uint32_t line, const char *fmt, ...) ERR_FMT(3, 4);
+static int program_least_at(const struct least *k, uint32_t line, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -90,11 +90,11 @@ static int check_turn(const struct least *k, uint32_t line, const struct unit_op
 	if (!work || span >= least)
 		return 0;
 	if (!rate)
-		return at(k, line, "the %s units cannot do its work in this format", u->label);
-	return at(k, line,
-	          "%" PRIu64 " %s keep the machine's %s units busy for %" PRIu64
-	          " ps at the least, and 'span' is %" PRIu64,
-	          work, u->steps ? "steps" : "multiply-adds", u->label, least, span);
+		return program_least_at(k, line, "the %s units cannot do its work in this format", u->label);
+	return program_least_at(k, line,
+	                        "%" PRIu64 " %s keep the machine's %s units busy for %" PRIu64
+	                        " ps at the least, and 'span' is %" PRIu64,
+	                        work, u->steps ? "steps" : "multiply-adds", u->label, least, span);
 }
 
 /* Bytes that a chip sends, at the rate of all its links; parts are rounded. */
@@ -105,10 +105,10 @@ static int check_sent(const struct least *k, uint32_t line, uint64_t work, ps_t 
 
 	if (span + 2 >= least)
 		return 0;
-	return at(k, line,
-	          "%" PRIu64 " bytes keep the machine's links busy for %" PRIu64
-	          " ps at the least, and 'span' is %" PRIu64,
-	          work, least, span);
+	return program_least_at(k, line,
+	                        "%" PRIu64 " bytes keep the machine's links busy for %" PRIu64
+	                        " ps at the least, and 'span' is %" PRIu64,
+	                        work, least, span);
 }
 
 static int check_math(const struct least *k, const struct isa_insn *i, uint32_t line)
@@ -121,9 +121,10 @@ static int check_math(const struct least *k, const struct isa_insn *i, uint32_t 
 	if (i->unit == RES_LINK && !i->edges)
 		return check_sent(k, line, i->work, i->span) < 0 ? -1 : check_sent(k, line, i->work_last, i->span_last);
 	if (!u)
-		return i->work || i->work_last ? at(k, line, "'work' is what a compute unit does, and '%s' is none",
-		                                    res_name((enum res)i->unit))
-		                               : 0;
+		return i->work || i->work_last
+		               ? program_least_at(k, line, "'work' is what a compute unit does, and '%s' is none",
+		                                  res_name((enum res)i->unit))
+		               : 0;
 	rate = rate_of(k, i, u, id);
 	if (check_turn(k, line, u, rate, i->work, i->span) < 0 ||
 	    check_turn(k, line, u, rate, i->work_last, i->span_last) < 0)
@@ -187,7 +188,7 @@ static int find_lots(const struct least *k)
 		if (!op_is_timed(&s->ops[i]))
 			continue;
 		if (!k->lots[i].done)
-			return at(k, k->w->l->op[i], "no command does op %u: give one 'ops=%u'", i, i);
+			return program_least_at(k, k->w->l->op[i], "no command does op %u: give one 'ops=%u'", i, i);
 		if (op_is_product(s->ops[i].kind))
 			program_least_ask(k, i, work_of(s, &s->ops[i]).macs);
 	}
@@ -209,9 +210,10 @@ static int check_products(const struct least *k)
 		}
 	for (uint32_t i = 0; i < s->n_ops; i++)
 		if (k->lots[i].macs_done < k->lots[i].macs)
-			return at(k, k->w->l->op[i],
-			          "op %u takes %" PRIu64 " multiply-adds, and its commands do %" PRIu64 " ('work')", i,
-			          k->lots[i].macs, k->lots[i].macs_done);
+			return program_least_at(k, k->w->l->op[i],
+			                        "op %u takes %" PRIu64 " multiply-adds, and its commands do %" PRIu64
+			                        " ('work')",
+			                        i, k->lots[i].macs, k->lots[i].macs_done);
 	return 0;
 }
 
@@ -320,10 +322,11 @@ static int check_bytes(const struct least *k)
 			else if (k->bytes[to].n > most->n)
 				most = &k->bytes[to];
 		if (!most->moved && moved < most->n)
-			return at(k, k->w->l->op[most->op],
-			          "op %u %s %" PRIu64 " bytes of '%s', and its commands %s %" PRIu64 " of them",
-			          most->op, most->store ? "writes" : "reads", most->n,
-			          k->w->s->tensors[most->tensor].name, most->store ? "store" : "load", moved);
+			return program_least_at(
+				k, k->w->l->op[most->op],
+				"op %u %s %" PRIu64 " bytes of '%s', and its commands %s %" PRIu64 " of them", most->op,
+				most->store ? "writes" : "reads", most->n, k->w->s->tensors[most->tensor].name,
+				most->store ? "store" : "load", moved);
 	}
 	return 0;
 }
@@ -377,12 +380,14 @@ static int check_shape(const struct least *k, const struct isa_insn *i, uint32_t
 	if (!macs)
 		return 0;
 	if (i->work < present(k, macs) || i->work > macs)
-		return at(k, line, "a tile of its shape takes %" PRIu64 " multiply-adds, and 'work' is %" PRIu64, macs,
-		          i->work);
+		return program_least_at(k, line,
+		                        "a tile of its shape takes %" PRIu64 " multiply-adds, and 'work' is %" PRIu64,
+		                        macs, i->work);
 	if (of_shape(&weights) > values)
-		return at(k, line,
-		          "a tile multiplies %" PRIu64 " weights, and its command loads %" PRIu64 " values in all",
-		          of_shape(&weights), values);
+		return program_least_at(k, line,
+		                        "a tile multiplies %" PRIu64 " weights, and its command loads %" PRIu64
+		                        " values in all",
+		                        of_shape(&weights), values);
 	return 0;
 }
 
@@ -408,10 +413,10 @@ static int check_command(const struct least *k, uint32_t n)
 	if (__builtin_mul_overflow(half, half, &most))
 		most = UINT64_MAX;
 	return macs <= most ? 0
-	                    : at(k, k->w->l->cmd[n],
-	                         "%" PRIu64 " multiply-adds of the %" PRIu64 " values that it loads: there are %" PRIu64
-	                         " pairs of them",
-	                         macs, values, most);
+	                    : program_least_at(k, k->w->l->cmd[n],
+	                                       "%" PRIu64 " multiply-adds of the %" PRIu64
+	                                       " values that it loads: there are %" PRIu64 " pairs of them",
+	                                       macs, values, most);
 }
 
 int program_least(const struct program_whole *w, struct arena *a, struct err *e)

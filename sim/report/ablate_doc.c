@@ -109,7 +109,7 @@ static void ablate_doc_row(struct doc *d, const void *of, size_t i)
 }
 
 /* A machine as a whole; where it was run by both, each beside the base by the same. */
-static void whole(struct doc *d, struct row x)
+static void ablate_doc_whole(struct doc *d, struct row x)
 {
 	x.whole = true;
 	for (; x.r; x.r = x.r->form, x.base = x.base->form) {
@@ -124,7 +124,7 @@ static void workload_table(struct doc *d, const struct ablate_doc *v, size_t w)
 	const struct ablate_result *r = &v->results[w];
 
 	doc_table_open(d, NULL, v->x->workloads[w].name);
-	whole(d, (struct row){ .v = v, .w = w, .name = "none of them", .r = &r->base, .base = &r->base });
+	ablate_doc_whole(d, (struct row){ .v = v, .w = w, .name = "none of them", .r = &r->base, .base = &r->base });
 	for (size_t i = 0; i < v->x->n_changes; i++)
 		if (r->alone[i].run)
 			doc_row(d, ablate_doc_row,
@@ -132,7 +132,8 @@ static void workload_table(struct doc *d, const struct ablate_doc *v, size_t w)
 					.v = v, .w = w, .name = v->x->changes[i].name, .r = &r->alone[i], .change = i },
 			        0);
 	if (r->all.run)
-		whole(d, (struct row){ .v = v, .w = w, .name = "all together", .r = &r->all, .base = &r->base });
+		ablate_doc_whole(
+			d, (struct row){ .v = v, .w = w, .name = "all together", .r = &r->all, .base = &r->base });
 	doc_table_close(d, NULL, NULL);
 	doc_say(d, "\n");
 }
@@ -162,7 +163,7 @@ static void sentences(const struct ablate_doc *v, struct str *out)
 	str_free(&s);
 }
 
-static void table(struct doc *d, const struct ablate_doc *v)
+static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 {
 	doc_say(d,
 	        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
@@ -305,5 +306,5 @@ void ablate_doc(struct doc *d, const struct ablate_doc *v)
 	else if (d->format == OUT_CSV)
 		doc_table(d, NULL, NULL, v->x->n_workloads * v->x->n_changes, csv_row, v);
 	else
-		table(d, v);
+		ablate_doc_table(d, v);
 }

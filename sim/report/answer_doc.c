@@ -43,7 +43,7 @@ static void group_table(const struct answer *x, const struct answer_group *g, st
 	str_free(&cell);
 }
 
-static void counts(size_t n, const size_t *counted, struct str *out)
+static void answer_doc_counts(size_t n, const size_t *counted, struct str *out)
 {
 	str_addf(out, "%zu claim%s: ", n, n == 1 ? "" : "s");
 	for (int v = 0, some = 0; v < ANSWER_VERDICTS; v++)
@@ -80,7 +80,7 @@ static void one_table(const struct answer *x, struct str *out)
 	for (size_t i = 0; i < x->n_groups; i++)
 		if (x->groups[i].table)
 			group_table(x, &x->groups[i], out);
-	counts(x->n_claims, x->counted, out);
+	answer_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, "\n\n");
 	for (size_t i = 0; i < x->n_claims; i++)
 		claim_text(x, &x->claims[i], out);
@@ -253,7 +253,7 @@ static void one_markdown(const struct answer *x, const char *level, size_t *numb
 		str_addc(out, '\n');
 	}
 	str_addf(out, "`%s`; ", x->path);
-	counts(x->n_claims, x->counted, out);
+	answer_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, ".\n\n| | where | what is said | verdict | why | command |\n|---|---|---|---|---|---|\n");
 	for (size_t i = 0; i < x->n_claims; i++)
 		claim_row(x, i, ++*number, out);
@@ -273,7 +273,7 @@ void answer_markdown(const struct answers *s, struct str *out)
 		return;
 	}
 	str_add(out, "# Claims, and what the figures say\n\n");
-	counts(all, counted, out);
+	answer_doc_counts(all, counted, out);
 	str_add(out, ". `npusim study` writes this; each verdict follows from figures of the commands beside it.\n");
 	for (size_t i = 0; i < s->n; i++) {
 		str_addc(out, '\n');

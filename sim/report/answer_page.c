@@ -124,7 +124,7 @@ static void claim(const struct answer *x, const struct answer_claim *c, struct s
 	str_add(out, "</article>\n");
 }
 
-static void counts(const struct answer *x, struct str *out)
+static void answer_page_counts(const struct answer *x, struct str *out)
 {
 	str_add(out, "<p>");
 	for (int v = 0, some = 0; v < ANSWER_VERDICTS; v++)
@@ -145,7 +145,7 @@ void answer_page(const struct answer *x, struct str *out)
 		plain_page_element(out, "p", "soft", x->question);
 	if (x->answer)
 		plain_page_element(out, "p", "", x->answer);
-	counts(x, out);
+	answer_page_counts(x, out);
 	for (size_t i = 0; i < x->n_groups; i++)
 		if (x->groups[i].table)
 			group_table(x, &x->groups[i], out);

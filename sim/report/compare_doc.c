@@ -219,7 +219,7 @@ struct showing {
 };
 
 /* For people what a run is called, and the figures one looks for first. */
-static void run(struct doc *d, const void *of, size_t i)
+static void compare_doc_run(struct doc *d, const void *of, size_t i)
 {
 	const struct showing *s = of;
 	const struct res_run *r = d->heads ? NULL : &s->runs[i]->run;
@@ -314,7 +314,7 @@ static int write_all(struct doc *d, const struct comparison *c, const struct sho
 	if (d->format == OUT_CSV && c->lined_up)
 		return write_ops(d, c, top, e);
 	if (d->format == OUT_TABLE) {
-		doc_table(d, NULL, NULL, s->n, run, s);
+		doc_table(d, NULL, NULL, s->n, compare_doc_run, s);
 		doc_say(d, "\n");
 		if (s->n > 1 && write_keys(d, s, e) < 0)
 			return -1;
@@ -374,6 +374,6 @@ int compare_list_doc(struct doc *d, const struct res_stored *const *runs, size_t
 		return err_nomem(e, "for the runs");
 	if (labels_runs(runs, n, a, names, e) < 0)
 		return -1;
-	doc_table(d, NULL, NULL, n, run, &((struct showing){ runs, names, n, a }));
+	doc_table(d, NULL, NULL, n, compare_doc_run, &((struct showing){ runs, names, n, a }));
 	return 0;
 }

@@ -41,7 +41,7 @@ static void metric(struct doc *d, const struct simulated_sum *s, enum simulated_
 	doc_close(d, '}');
 }
 
-static void members(struct doc *d, const struct simulated_row *r)
+static void counters_doc_members(struct doc *d, const struct simulated_row *r)
 {
 	doc_text(d, "name", r->name);
 	doc_text(d, "friendly", r->friendly);
@@ -50,7 +50,7 @@ static void members(struct doc *d, const struct simulated_row *r)
 		metric(d, &r->m[m], (enum simulated_metric)m);
 }
 
-static void kernel(struct doc *d, const void *of, size_t i)
+static void counters_doc_kernel(struct doc *d, const void *of, size_t i)
 {
 	static const struct {
 		const char *counted, *simulated;
@@ -63,7 +63,7 @@ static void kernel(struct doc *d, const void *of, size_t i)
 	const struct simulated_row *r = (const struct simulated_row *)of + i;
 
 	if (d->format == OUT_JSON) {
-		members(d, r);
+		counters_doc_members(d, r);
 		return;
 	}
 	doc_text(d, "kernel", d->format == OUT_TABLE ? r->friendly : r->name);
@@ -86,11 +86,11 @@ void counters_doc(struct doc *d, const struct simulated *s, size_t n)
 		doc_say(d, " (and %" PRIu64 " that no rule models)", s->opaque);
 	doc_say(d, "; times and bytes are sums, percentages means\n\n");
 	if (d->format == OUT_JSON)
-		doc_table(d, "all", NULL, 1, kernel, &s->all);
+		doc_table(d, "all", NULL, 1, counters_doc_kernel, &s->all);
 	else if (d->format == OUT_TABLE)
 		doc_table(d, NULL, NULL, SIM_METRICS, all, &s->all);
 	doc_say(d, "\n");
-	doc_table(d, "kernels", NULL, n, kernel, s->v);
+	doc_table(d, "kernels", NULL, n, counters_doc_kernel, s->v);
 	doc_say_more(d, n, s->n);
 	doc_close(d, '}');
 }

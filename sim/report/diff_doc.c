@@ -34,7 +34,7 @@ static void pair(struct doc *d, const void *of, size_t i)
 	doc_real(d, "mean_b_us", 3, mean_us(p, 1));
 }
 
-static void kernel(struct doc *d, const void *of, size_t i)
+static void diff_doc_kernel(struct doc *d, const void *of, size_t i)
 {
 	const struct diff_pair *p = (const struct diff_pair *)of + i;
 
@@ -95,7 +95,7 @@ void diff_doc(struct doc *d, const struct diff_side s[2], const struct diff *x, 
 	if (d->format != OUT_CSV) /* which has the kernels */
 		doc_table(d, "families", NULL, x->families.n, family, x->families.v);
 	doc_say(d, "\n");
-	doc_table(d, "kernels", NULL, n, kernel, x->kernels.v);
+	doc_table(d, "kernels", NULL, n, diff_doc_kernel, x->kernels.v);
 	doc_say_more(d, n, x->kernels.n);
 	doc_close(d, '}');
 }

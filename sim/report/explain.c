@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static const char *text_of(struct teller *
 	return s ? s : "";
 }
 
-static void add(struct teller *t, struct explain_line line)
+static void explain_add(struct teller *t, struct explain_line line)
 {
 	if (t->n < EXPLAIN_LINES)
 		t->lines[t->n++] = line;
@@ -133,14 +133,15 @@ static void tell_time(struct teller *t)
 
 	if (v->tokens && v->us > 0 && !workload_is_part(&v->part))
 		rate = text_of(t, ", %.4g tokens a second", (double)(v->tokens / v->steps) * 1e6 / us);
-	add(t, (struct explain_line){ "time",
-	                              text_of(t, "%s takes %s on %s%s.",
-	                                      workload_is_part(&v->part) ? "This part of a step" : "A step",
-	                                      time_text(t, us), x->config_name, rate),
-	                              "step_us", us, "us", all_ops(t),
-	                              text_of(t, "simulated %s, start %s, seed %" PRIu64 ", by build %s",
-	                                      strcmp(x->fidelity, "analytic") == 0 ? "in closed form" : "with events",
-	                                      x->start, x->seed, x->build) });
+	explain_add(t, (struct explain_line){
+			       "time",
+			       text_of(t, "%s takes %s on %s%s.",
+	                               workload_is_part(&v->part) ? "This part of a step" : "A step", time_text(t, us),
+	                               x->config_name, rate),
+			       "step_us", us, "us", all_ops(t),
+			       text_of(t, "simulated %s, start %s, seed %" PRIu64 ", by build %s",
+	                               strcmp(x->fidelity, "analytic") == 0 ? "in closed form" : "with events",
+	                               x->start, x->seed, x->build) });
 }
 
 static void tell_sure(struct teller *t)
@@ -156,12 +157,13 @@ static void tell_sure(struct teller *t)
 
 	if (!v->interval)
 		return;
-	add(t, (struct explain_line){ "sure",
-	                              text_of(t, "Four times in five such a machine takes %s to %s.",
-	                                      time_text(t, us * v->time.low), time_text(t, us * v->time.high)),
-	                              "interval.high", us * v->time.high, "us",
-	                              text_of(t, "%.2g to %.2g times what is simulated", v->time.low, v->time.high),
-	                              text_of(t, "%s (configs/accuracy/intervals.yaml)", from[v->from]) });
+	explain_add(
+		t, (struct explain_line){ "sure",
+	                                  text_of(t, "Four times in five such a machine takes %s to %s.",
+	                                          time_text(t, us * v->time.low), time_text(t, us * v->time.high)),
+	                                  "interval.high", us * v->time.high, "us",
+	                                  text_of(t, "%.2g to %.2g times what is simulated", v->time.low, v->time.high),
+	                                  text_of(t, "%s (configs/accuracy/intervals.yaml)", from[v->from]) });
 }
 
 static void tell_held(struct teller *t)
@@ -169,12 +171,12 @@ static void tell_held(struct teller *t)
 	const enum res r = t->v.held;
 
 	if (t->v.held_share > 0)
-		add(t,
-		    (struct explain_line){ "held",
-		                           text_of(t, "It waits for %s %.0f %% of that time, %s.", res_name(r),
-		                                   100 * t->v.held_share, time_text(t, t->v.held_share * t->total_us)),
-		                           "held_by.share_of_time", t->v.held_share, "",
-		                           text_of(t, "resource %s", res_name(r)), resource_source(t, r) });
+		explain_add(t, (struct explain_line){ "held",
+		                                      text_of(t, "It waits for %s %.0f %% of that time, %s.",
+		                                              res_name(r), 100 * t->v.held_share,
+		                                              time_text(t, t->v.held_share * t->total_us)),
+		                                      "held_by.share_of_time", t->v.held_share, "",
+		                                      text_of(t, "resource %s", res_name(r)), resource_source(t, r) });
 }
 
 static bool resource_named(const char *name, enum res *out)
@@ -194,12 +196,13 @@ static void tell_floor(struct teller *t)
 	enum res r;
 
 	if (us > 0 && resource_named(x->roofline_bound, &r))
-		add(t,
-		    (struct explain_line){
-			    "floor",
-			    text_of(t, "No mapping could take less than %s: %s has that much work at its peak.",
-		                    time_text(t, us), res_name(r)),
-			    "roofline_us", us, "us", text_of(t, "resource %s", res_name(r)), resource_source(t, r) });
+		explain_add(t,
+		            (struct explain_line){
+				    "floor",
+				    text_of(t, "No mapping could take less than %s: %s has that much work at its peak.",
+		                            time_text(t, us), res_name(r)),
+				    "roofline_us", us, "us", text_of(t, "resource %s", res_name(r)),
+				    resource_source(t, r) });
 }
 
 static void tell_traffic(struct teller *t)
@@ -209,15 +212,15 @@ static void tell_traffic(struct teller *t)
 	const double must = (double)x->compulsory_bytes;
 
 	if (moved > 0)
-		add(t,
-		    (struct explain_line){ "traffic",
-		                           must > 0 ? text_of(t, "%s pass DRAM, %.2f times the %s that must.",
-		                                              bytes_text(t, moved), moved / must, bytes_text(t, must))
-		                                    : text_of(t, "%s pass DRAM.", bytes_text(t, moved)),
-		                           "dram_bytes", moved, "B", all_ops(t),
-		                           must > 0 ? text_of(t, "each tensor once, less what the chip could keep; %s",
-		                                              constant(t, "l2.size"))
-		                                    : constant(t, "l2.size") });
+		explain_add(t, (struct explain_line){
+				       "traffic",
+				       must > 0 ? text_of(t, "%s pass DRAM, %.2f times the %s that must.",
+		                                          bytes_text(t, moved), moved / must, bytes_text(t, must))
+						: text_of(t, "%s pass DRAM.", bytes_text(t, moved)),
+				       "dram_bytes", moved, "B", all_ops(t),
+				       must > 0 ? text_of(t, "each tensor once, less what the chip could keep; %s",
+		                                          constant(t, "l2.size"))
+						: constant(t, "l2.size") });
 }
 
 /* A trace's name ends in its range. */
@@ -252,13 +255,13 @@ static void tell_kind(struct teller *t)
 		}
 	}
 	if (kind)
-		add(t,
-		    (struct explain_line){ "kind",
-		                           text_of(t, "%.0f %% of it goes into %s: %" PRIu64 " of %zu ops.",
-		                                   100 * unit_ps_us(most) / t->total_us, kind, ops, r->workload.n_ops),
-		                           "by_kind[0].us", unit_ps_us(most), "us",
-		                           text_of(t, "%" PRIu64 " ops of kind %s", ops, kind),
-		                           text_of(t, "the ops of %s", workload_text(t)) });
+		explain_add(t, (struct explain_line){ "kind",
+		                                      text_of(t, "%.0f %% of it goes into %s: %" PRIu64 " of %zu ops.",
+		                                              100 * unit_ps_us(most) / t->total_us, kind, ops,
+		                                              r->workload.n_ops),
+		                                      "by_kind[0].us", unit_ps_us(most), "us",
+		                                      text_of(t, "%" PRIu64 " ops of kind %s", ops, kind),
+		                                      text_of(t, "the ops of %s", workload_text(t)) });
 }
 
 static const char *op_named(struct teller *t, size_t i)
@@ -282,13 +285,13 @@ static void tell_longest(struct teller *t)
 		if (x->ops[i].span_ps > x->ops[best].span_ps)
 			best = i;
 	if (x->n_ops && x->ops[best].bound && x->ops[best].span_ps)
-		add(t,
-		    (struct explain_line){ "longest",
-		                           text_of(t, "The longest op is %zu, %.100s: %s, held by %s.", best,
-		                                   t->r->workload.ops[best].name,
-		                                   time_text(t, unit_ps_us(x->ops[best].span_ps)), x->ops[best].bound),
-		                           text_of(t, "ops[%zu].us", best), unit_ps_us(x->ops[best].span_ps), "us",
-		                           op_named(t, best), op_source(t, best) });
+		explain_add(t, (struct explain_line){ "longest",
+		                                      text_of(t, "The longest op is %zu, %.100s: %s, held by %s.", best,
+		                                              t->r->workload.ops[best].name,
+		                                              time_text(t, unit_ps_us(x->ops[best].span_ps)),
+		                                              x->ops[best].bound),
+		                                      text_of(t, "ops[%zu].us", best), unit_ps_us(x->ops[best].span_ps),
+		                                      "us", op_named(t, best), op_source(t, best) });
 }
 
 /* What an op waited for most, but for what bounds it; RES_COUNT: for nothing else. */
@@ -326,16 +329,17 @@ static void tell_gap(struct teller *t)
 	if (!lost)
 		return;
 	r = waited_besides(&x->ops[best]);
-	add(t,
-	    (struct explain_line){
-		    "gap",
-		    text_of(t,
-	                    "In %.0f %% of the time an op's fullest resource is not busy: most, %s, in op %zu, %.100s%s%s.",
-	                    100 * unit_ps_us(all) / t->total_us, time_text(t, unit_ps_us(lost)), best,
-	                    t->r->workload.ops[best].name, r < RES_COUNT ? ", which waits for " : "",
-	                    r < RES_COUNT ? res_name(r) : ""),
-		    "sum of ops[].us - limit_us", unit_ps_us(all), "us", op_named(t, best),
-		    r < RES_COUNT ? resource_source(t, r) : op_source(t, best) });
+	explain_add(
+		t,
+		(struct explain_line){
+			"gap",
+			text_of(t,
+	                        "In %.0f %% of the time an op's fullest resource is not busy: most, %s, in op %zu, %.100s%s%s.",
+	                        100 * unit_ps_us(all) / t->total_us, time_text(t, unit_ps_us(lost)), best,
+	                        t->r->workload.ops[best].name, r < RES_COUNT ? ", which waits for " : "",
+	                        r < RES_COUNT ? res_name(r) : ""),
+			"sum of ops[].us - limit_us", unit_ps_us(all), "us", op_named(t, best),
+			r < RES_COUNT ? resource_source(t, r) : op_source(t, best) });
 }
 
 static void tell_energy(struct teller *t)
@@ -356,22 +360,23 @@ static void tell_energy(struct teller *t)
 	if (!value_of(t->was, key, &ignored, &source))
 		key = text_of(t, "power.%.40s", most->block);
 	str_free(&ignored);
-	add(t, (struct explain_line){ "energy",
-	                              text_of(t, "It takes %.3g mJ, %.3g W in the mean; %.0f %% is %s (%s).",
-	                                      (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
-	                                      100 * (double)most->fj / (double)all, most->name, most->block),
-	                              "energy_uj", (double)all / 1e9, "uJ", text_of(t, "block %s", most->block),
-	                              constant(t, key) });
+	explain_add(t, (struct explain_line){ "energy",
+	                                      text_of(t, "It takes %.3g mJ, %.3g W in the mean; %.0f %% is %s (%s).",
+	                                              (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
+	                                              100 * (double)most->fj / (double)all, most->name, most->block),
+	                                      "energy_uj", (double)all / 1e9, "uJ", text_of(t, "block %s", most->block),
+	                                      constant(t, key) });
 }
 
 static void tell_math(struct teller *t)
 {
 	if (t->v.mfu > 0)
-		add(t, (struct explain_line){
-			       "math",
-			       text_of(t, "Multiply-adds need %.2g %% of the time on the fastest unit for them.",
-		                       100 * t->v.mfu),
-			       "mfu", t->v.mfu, "", all_ops(t), resource_source(t, RES_MATRIX) });
+		explain_add(t,
+		            (struct explain_line){
+				    "math",
+				    text_of(t, "Multiply-adds need %.2g %% of the time on the fastest unit for them.",
+		                            100 * t->v.mfu),
+				    "mfu", t->v.mfu, "", all_ops(t), resource_source(t, RES_MATRIX) });
 }
 
 static void tell_beside(struct teller *t)
@@ -381,20 +386,21 @@ static void tell_beside(struct teller *t)
 	const double kernels = unit_us((int64_t)w->kernel_ns);
 
 	if (v->kernels > 0)
-		add(t,
-		    (struct explain_line){ "measured",
-		                           text_of(t, "The GPU that was measured took %s in its kernels, %s as long.",
-		                                   time_text(t, kernels), times_text(t, v->kernels)),
-		                           "measured_us", kernels, "us", all_ops(t), workload_text(t) });
+		explain_add(t, (struct explain_line){
+				       "measured",
+				       text_of(t, "The GPU that was measured took %s in its kernels, %s as long.",
+		                               time_text(t, kernels), times_text(t, v->kernels)),
+				       "measured_us", kernels, "us", all_ops(t), workload_text(t) });
 	else if (v->fused > 0)
-		add(t,
-		    (struct explain_line){
-			    "beside",
-			    text_of(t,
-		                    "A GPU with these ops joined and launched as one graph would take %s, %s as long.",
-		                    time_text(t, unit_ps_us(v->fused_ps)), times_text(t, v->fused)),
-			    "fused_us", unit_ps_us(v->fused_ps), "us", all_ops(t),
-			    "the GPU's model that was held against an H200 (configs/gpu/h200.yaml)" });
+		explain_add(
+			t,
+			(struct explain_line){
+				"beside",
+				text_of(t,
+		                        "A GPU with these ops joined and launched as one graph would take %s, %s as long.",
+		                        time_text(t, unit_ps_us(v->fused_ps)), times_text(t, v->fused)),
+				"fused_us", unit_ps_us(v->fused_ps), "us", all_ops(t),
+				"the GPU's model that was held against an H200 (configs/gpu/h200.yaml)" });
 }
 
 static void tell_next(struct teller *t)
@@ -414,12 +420,12 @@ static void tell_next(struct teller *t)
 		}
 	}
 	if (best)
-		add(t,
-		    (struct explain_line){ "next",
-		                           text_of(t, "Of all amounts %s helps most: %s instead of %s saves %.0f %%.",
-		                                   best->key, best->then, best->now, 100 * saves),
-		                           "limits[].saves", saves, "", text_of(t, "parameter %s", best->key),
-		                           constant(t, best->key) });
+		explain_add(t, (struct explain_line){
+				       "next",
+				       text_of(t, "Of all amounts %s helps most: %s instead of %s saves %.0f %%.",
+		                               best->key, best->then, best->now, 100 * saves),
+				       "limits[].saves", saves, "", text_of(t, "parameter %s", best->key),
+				       constant(t, best->key) });
 }
 
 static void tell_warnings(struct teller *t)
@@ -428,10 +434,11 @@ static void tell_warnings(struct teller *t)
 		const char *s = t->r->run.warnings[i].text;
 
 		if (*s)
-			add(t, (struct explain_line){
-				       "warning", text_of(t, "%c%.900s.", *s >= 'a' && *s <= 'z' ? *s - 32 : *s, s + 1),
-				       text_of(t, "warnings[%zu]", i), 1, "", t->r->run.warnings[i].what,
-				       "the machine as it is written" });
+			explain_add(t, (struct explain_line){
+					       "warning",
+					       text_of(t, "%c%.900s.", *s >= 'a' && *s <= 'z' ? *s - 32 : *s, s + 1),
+					       text_of(t, "warnings[%zu]", i), 1, "", t->r->run.warnings[i].what,
+					       "the machine as it is written" });
 	}
 }
 

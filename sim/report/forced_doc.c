@@ -35,7 +35,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The smallest that as large a part is no larger than. */
-static double at(const double *v, size_t n, double part)
+static double forced_doc_at(const double *v, size_t n, double part)
 {
 	return v[(size_t)fmax(ceil(part * (double)n) - 1, 0)];
 }
@@ -51,7 +51,8 @@ static struct apart apart_of(const struct probe_forced *x, size_t n, int which, 
 	if (!a.n)
 		return a;
 	qsort(room, a.n, sizeof *room, by_size);
-	a.median = at(room, a.n, 0.5), a.p90 = at(room, a.n, 0.9), a.p99 = at(room, a.n, 0.99);
+	a.median = forced_doc_at(room, a.n, 0.5), a.p90 = forced_doc_at(room, a.n, 0.9),
+	a.p99 = forced_doc_at(room, a.n, 0.99);
 	a.worst = room[a.n - 1];
 	return a;
 }
@@ -64,7 +65,7 @@ static void say_apart(const char *what, const struct apart *a, struct str *out)
 
 /* --- the table --------------------------------------------------------------------------------------------------------- */
 
-static void row(struct doc *d, const void *of, size_t i)
+static void forced_doc_row(struct doc *d, const void *of, size_t i)
 {
 	const struct probe_forced *x = (const struct probe_forced *)of + i;
 	struct str sets = STR_INIT;
@@ -87,7 +88,7 @@ static void row(struct doc *d, const void *of, size_t i)
 
 void forced_doc(struct doc *d, const struct probe_forced *x, size_t n)
 {
-	doc_table(d, NULL, NULL, n, row, x);
+	doc_table(d, NULL, NULL, n, forced_doc_row, x);
 }
 
 /* --- the picture ------------------------------------------------------------------------------------------------------- */

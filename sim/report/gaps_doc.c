@@ -46,7 +46,7 @@ static void say_head(struct doc *d, const struct view *v)
 	doc_say(d, "\n");
 }
 
-static void sums(struct doc *d, const struct view *v)
+static void gaps_doc_sums(struct doc *d, const struct view *v)
 {
 	const struct gaps *g = v->g;
 
@@ -199,7 +199,7 @@ int gaps_doc(struct doc *d, const struct gaps_doc *of, struct err *e)
 	qsort(v.order, all, sizeof *v.order, by_length);
 	doc_open(d, NULL, '{');
 	say_head(d, &v);
-	sums(d, &v);
+	gaps_doc_sums(d, &v);
 	doc_table(d, "causes", NULL, GAP_CAUSES, cause, &v);
 	doc_say(d, "\n");
 	streams(d, &v);

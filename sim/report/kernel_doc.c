@@ -73,7 +73,7 @@ static void parts(struct doc *d, const struct tiled_time *x)
 #undef X
 }
 
-static void members(struct doc *d, const struct kernel_doc *v, const struct tiled_time *x)
+static void kernel_doc_members(struct doc *d, const struct kernel_doc *v, const struct tiled_time *x)
 {
 	const struct tiled_kernel *k = v->k;
 	char math[32];
@@ -112,7 +112,7 @@ void kernel_doc(struct doc *d, const void *of, size_t i)
 	if (!d->heads)
 		x = tiled_time(v->k, v->gpu, NULL);
 	if (d->format == OUT_JSON)
-		members(d, v, &x);
+		kernel_doc_members(d, v, &x);
 	else
 		cells(d, v, &x);
 }
@@ -158,7 +158,7 @@ void occupancy_doc(struct doc *d, const void *of, size_t i)
 
 /* --- beside what was measured ----------------------------------------------------------------------------------------- */
 
-static void row(struct doc *d, const void *of, size_t i)
+static void kernel_doc_row(struct doc *d, const void *of, size_t i)
 {
 	const struct kernel_beside_doc *v = of;
 	const struct probe_tiled_row *x = &v->r->v[i];
@@ -196,7 +196,7 @@ static void sum(struct doc *d, const void *of, size_t i)
 		doc_count(d, "same_sign", s.same);
 }
 
-static void sums(struct doc *d, const struct kernel_beside_doc *v)
+static void kernel_doc_sums(struct doc *d, const struct kernel_beside_doc *v)
 {
 	static const char *const keys[PROBE_TILED_PARTS] = { "all", "fitted", "held_out" };
 
@@ -213,8 +213,8 @@ void kernel_beside_doc(struct doc *d, const struct kernel_beside_doc *v)
 	doc_text(d, "machine", v->machine);
 	doc_text(d, "beside", v->file);
 	doc_text(d, "of", v->pairs ? "pairs: asynchronous copy off over on" : "kernels");
-	sums(d, v);
-	doc_table(d, "rows", NULL, v->r->n, row, v);
+	kernel_doc_sums(d, v);
+	doc_table(d, "rows", NULL, v->r->n, kernel_doc_row, v);
 	doc_close(d, '}');
 	if (d->format == OUT_JSON)
 		str_addc(d->to, '\n');

@@ -146,7 +146,7 @@ static void say_parts(const struct limits_result *r, struct str *out)
 	say_names(names, n, out);
 }
 
-static void answer(const struct limits_doc *v, struct str *out)
+static void limits_doc_answer(const struct limits_doc *v, struct str *out)
 {
 	const struct limits_result *r = v->r;
 	const bool closed = strcmp(v->fidelity, "analytic") == 0;
@@ -317,9 +317,9 @@ static void refusals(struct doc *d, const struct limits_result *r)
 	}
 }
 
-static void table(struct doc *d, const struct limits_doc *v)
+static void limits_doc_table(struct doc *d, const struct limits_doc *v)
 {
-	answer(v, d->to);
+	limits_doc_answer(v, d->to);
 	doc_say(d, "\n");
 	amounts(d, v);
 	doc_say(d, "\n");
@@ -364,7 +364,7 @@ static void limits_doc_times(struct doc *d, const struct limits_doc *v, const st
 	doc_texts(d, "set", x->sets, x->n_sets);
 }
 
-static void members(struct doc *d, const struct limits_doc *v, const struct limits_row *x)
+static void limits_doc_members(struct doc *d, const struct limits_doc *v, const struct limits_row *x)
 {
 	doc_text(d, "move", limits_move_name(x->move));
 	doc_text(d, "key", x->key);
@@ -383,7 +383,7 @@ static void limits_doc_row(struct doc *d, const void *of, size_t i)
 {
 	const struct limits_doc *v = of;
 
-	members(d, v, &v->r->rows[i]);
+	limits_doc_members(d, v, &v->r->rows[i]);
 }
 
 static void best(struct doc *d, const struct limits_doc *v, enum limits_move m)
@@ -395,7 +395,7 @@ static void best(struct doc *d, const struct limits_doc *v, enum limits_move m)
 		return;
 	}
 	doc_open(d, limits_move_name(m), '{');
-	members(d, v, x);
+	limits_doc_members(d, v, x);
 	doc_close(d, '}');
 }
 
@@ -450,5 +450,5 @@ void limits_doc(struct doc *d, const struct limits_doc *v)
 	else if (d->format == OUT_CSV)
 		doc_table(d, NULL, NULL, v->r->n, csv_row, v);
 	else
-		table(d, v);
+		limits_doc_table(d, v);
 }

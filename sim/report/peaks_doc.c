@@ -64,7 +64,7 @@ struct row {
 	double read; /* bytes a second of a stream */
 };
 
-static void row(struct doc *d, const void *x, size_t i)
+static void peaks_doc_row(struct doc *d, const void *x, size_t i)
 {
 	const struct row *r = x;
 	const struct machine_cfg *c = &r->c->cfg;
@@ -98,7 +98,7 @@ static void of_gpu(const struct machine_conf *c, const struct cost *of, struct d
 		struct peak p = { operands[i], i == ROOF_FP32 ? "cores" : "tensor cores", r.flops[i], "" };
 
 		snprintf(p.key, sizeof p.key, "gpu.flop_%s", roof_pipe_name((enum roof_pipe)i));
-		doc_row(d, row, &(struct row){ c, &p, of, r.effective }, 0);
+		doc_row(d, peaks_doc_row, &(struct row){ c, &p, of, r.effective }, 0);
 	}
 }
 
@@ -163,7 +163,7 @@ static void of_npu(const struct machine_conf *c, const struct cost *of, struct d
 	for (size_t i = 0; i < COUNT(pairs); i++) {
 		const struct peak p = fastest(c, pairs[i].weight, pairs[i].with, pairs[i].operands);
 
-		doc_row(d, row, &(struct row){ c, &p, of, (double)dram_peak(&c->cfg.mem.dram) }, 0);
+		doc_row(d, peaks_doc_row, &(struct row){ c, &p, of, (double)dram_peak(&c->cfg.mem.dram) }, 0);
 	}
 }
 

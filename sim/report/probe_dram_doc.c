@@ -47,7 +47,7 @@ static const char *unit_of(const struct probe_row *r)
 	return !r->ran ? "" : r->cls == PROBE_C_CHASE ? "ns" : r->cls == PROBE_C_LOAD ? "% latency" : "% efficiency";
 }
 
-static void row(struct doc *d, const void *of, size_t i)
+static void probe_dram_doc_row(struct doc *d, const void *of, size_t i)
 {
 	const struct probe_row *r = (const struct probe_row *)of + i;
 
@@ -132,7 +132,7 @@ int probe_ref_doc(struct doc *d, const struct probe_ref *f, int draws, struct er
 {
 	struct probe_class_sum sums[PROBE_CLASSES];
 
-	doc_table(d, NULL, NULL, f->n, row, f->row);
+	doc_table(d, NULL, NULL, f->n, probe_dram_doc_row, f->row);
 	if (d->format != OUT_TABLE)
 		return 0;
 	doc_say(d, "\n");

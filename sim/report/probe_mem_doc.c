@@ -12,7 +12,7 @@ static void real(struct doc *d, const char *key, int digits, double v)
 	doc_real_if(d, key, digits, v >= 0, v);
 }
 
-static void point(struct doc *d, const void *of, size_t i)
+static void probe_mem_doc_point(struct doc *d, const void *of, size_t i)
 {
 	const struct probe_mem_point *x = (const struct probe_mem_point *)of + i;
 
@@ -42,8 +42,8 @@ void probe_mem_doc(struct doc *d, const struct probe_mem_doc *v)
 	doc_say(d, "%s: L2 %llu B, victim cache %llu B; tiles of %llu B, %u under way\n\n", c->name,
 	        (unsigned long long)c->mem.l2.size, (unsigned long long)c->mem.l2.victim,
 	        (unsigned long long)v->how->tile, v->how->window);
-	point(d, v->points, v->n - 1);
-	doc_table(d, "points", NULL, v->n, point, v->points);
+	probe_mem_doc_point(d, v->points, v->n - 1);
+	doc_table(d, "points", NULL, v->n, probe_mem_doc_point, v->points);
 	doc_close(d, '}');
 }
 
@@ -95,7 +95,7 @@ static void sum_row(struct doc *d, const void *of, size_t i)
 	doc_real(d, "error_pct", 1, x->of ? percent(x->of->simulated, x->of->measured) : x->error);
 }
 
-static void sums(struct doc *d, const struct probe_curve_sum *s)
+static void probe_mem_doc_sums(struct doc *d, const struct probe_curve_sum *s)
 {
 	doc_say(d, "\n");
 	doc_table_open(d, NULL, NULL);
@@ -165,7 +165,7 @@ int probe_latency_doc(struct doc *d, const struct machine_cfg *c, const struct p
 	        v.m.l1 ? "; what an L1 may hold is not counted: this probe goes past it" : "");
 	doc_table(d, "points", NULL, (size_t)v.m.n, footprint, &v);
 	if (d->format == OUT_TABLE)
-		sums(d, &v.s);
+		probe_mem_doc_sums(d, &v.s);
 	doc_close(d, '}');
 	return 0;
 }

@@ -18,7 +18,7 @@ static double told(const struct rates *r, double us)
 	return r->prefill ? us / 1e3 : 1e6 / us;
 }
 
-static void row(struct doc *d, const void *x, size_t i)
+static void rates_doc_row(struct doc *d, const void *x, size_t i)
 {
 	const struct rates *r = ((const struct rows *)x)->r;
 	const struct rates_row *v = d->heads ? NULL : ((const struct rows *)x)->v[i];
@@ -108,7 +108,7 @@ static void for_people(struct doc *d, const struct rates *r, const struct rows *
 	                     : "error of the rate, on rows that no gap was found on",
 	          r->n_engines + 1, engine, r);
 	doc_say(d, "\n");
-	doc_table(d, NULL, "worst rows", n, row, worst);
+	doc_table(d, NULL, "worst rows", n, rates_doc_row, worst);
 	doc_say(d, "\n");
 	if (r->unsupported)
 		doc_table(d, NULL, NULL, r->n, reason, r);
@@ -127,7 +127,7 @@ void rates_doc(struct doc *d, const struct rates *r, uint64_t worst)
 	} else if (v && all.v) {
 		for (; n < r->n; n++)
 			all.v[n] = &r->rows[n];
-		doc_table(d, NULL, NULL, n, row, &all);
+		doc_table(d, NULL, NULL, n, rates_doc_row, &all);
 	}
 	free(v);
 	free(all.v);

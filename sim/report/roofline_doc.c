@@ -28,7 +28,7 @@ static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct 
 
 /* --- printing ---------------------------------------------------------------------------------------------- */
 
-static void point(struct doc *d, const void *of, size_t i)
+static void roofline_doc_point(struct doc *d, const void *of, size_t i)
 {
 	const struct bound *b = of;
 	const struct bound_kernel *k = &b->kernels[i];
@@ -176,6 +176,6 @@ void roofline_doc(struct doc *d, const struct trace *t, const struct bound *b, s
 		        "kernels with operations and bytes that are known, and so a place: %.2f %% of the kernel"
 		        " time\n\n",
 		        unit_pct((double)roofline_placed_ns(b), (double)b->ns));
-	doc_table(d, "points", NULL, n, point, b);
+	doc_table(d, "points", NULL, n, roofline_doc_point, b);
 	doc_close(d, '}');
 }

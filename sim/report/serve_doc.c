@@ -229,7 +229,7 @@ static void serve_show_cut(const struct serve_run *r, struct str *out)
 		         r->arrivals.prompts_cut, r->arrivals.outputs_cut, r->own.w.model->context);
 }
 
-static void table(struct doc *d, const struct serve_run *r)
+static void serve_doc_table(struct doc *d, const struct serve_run *r)
 {
 	verdict(r, d->to);
 	doc_table(d, NULL, NULL, LATENCIES, latency, r);
@@ -423,5 +423,5 @@ void serve_doc(struct doc *d, const struct serve_run *r)
 	else if (d->format == OUT_CSV)
 		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
 	else
-		table(d, r);
+		serve_doc_table(d, r);
 }

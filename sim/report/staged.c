@@ -90,7 +90,7 @@ static int add_energy(struct staged_sum *to, const struct staged_sum *x, uint64_
 	return 0;
 }
 
-static int add(struct staged_sum *to, const struct staged_sum *x, uint64_t times, struct arena *a, struct err *e)
+static int staged_add(struct staged_sum *to, const struct staged_sum *x, uint64_t times, struct arena *a, struct err *e)
 {
 	to->beyond |= x->beyond;
 	if (add_figures(to, &x->figures, times, e) < 0 || add_energy(to, x, times, a, e) < 0)
@@ -217,7 +217,7 @@ static int add_points(struct staged_stage *s, struct arena *a, struct err *e)
 	for (const struct staged_point *p = s->points; p; p = p->next) {
 		struct staged_sum one;
 
-		if (sum_of(&p->x, a, &one, e) < 0 || add(&s->sum, &one, p->steps, a, e) < 0)
+		if (sum_of(&p->x, a, &one, e) < 0 || staged_add(&s->sum, &one, p->steps, a, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -331,7 +331,7 @@ int staged_run(const struct staged_job *j, struct arena *a, struct staged *x, st
 		str_free(&text);
 		if (!s->what)
 			rc = err_nomem(e, "for a request");
-		else if (run_stage(&mine, s, a, e) < 0 || add(&x->all, &s->sum, 1, a, e) < 0)
+		else if (run_stage(&mine, s, a, e) < 0 || staged_add(&x->all, &s->sum, 1, a, e) < 0)
 			rc = err_add(e, "running stage '%s'", s->of->name);
 		if (rc < 0)
 			break;

@@ -180,7 +180,7 @@ static int warnings_sum(const struct part *v, size_t n, struct arena *a, struct 
 	return 0;
 }
 
-static int sums(const struct staged_sum *s, struct arena *a, struct res_run *run, struct err *e)
+static int staged_store_sums(const struct staged_sum *s, struct arena *a, struct res_run *run, struct err *e)
 {
 	struct res_resource *res = arena_array(a, RES_COUNT, sizeof *res);
 	struct res_energy *energy = arena_array(a, s->n_energy + 1, sizeof *energy);
@@ -216,9 +216,9 @@ int staged_store(struct staged *x, struct resdb *db, uint64_t host_ns, struct ar
 		return -1;
 	w = v[0].w;
 	run = v[0].run;
-	if (x->all.steps > 1 &&
-	    (workload_sum(v, n, &x->all.measured, a, &w, e) < 0 || ops_sum(v, n, a, &run, e) < 0 ||
-	     stats_sum(v, n, a, &run, e) < 0 || warnings_sum(v, n, a, &run, e) < 0 || sums(&x->all, a, &run, e) < 0))
+	if (x->all.steps > 1 && (workload_sum(v, n, &x->all.measured, a, &w, e) < 0 || ops_sum(v, n, a, &run, e) < 0 ||
+	                         stats_sum(v, n, a, &run, e) < 0 || warnings_sum(v, n, a, &run, e) < 0 ||
+	                         staged_store_sums(&x->all, a, &run, e) < 0))
 		return -1;
 	return res_put_run(db, &w, &run, &x->stored, &x->stored_again, e);
 }

@@ -455,7 +455,7 @@ static void energy_table(const struct staged *x, struct str *out)
 	finish(t, out);
 }
 
-static void table(const struct staged *x, const struct staged_view *v, struct str *out)
+static void staged_text_table(const struct staged *x, const struct staged_view *v, struct str *out)
 {
 	first_lines(x, v, out);
 	facts(x, v, out);
@@ -638,5 +638,5 @@ void staged_write(const struct staged *x, const struct staged_view *v, enum out_
 	else if (f == OUT_CSV)
 		csv(x, out);
 	else
-		table(x, v, out);
+		staged_text_table(x, v, out);
 }

@@ -127,7 +127,7 @@ static void say_unknown(struct doc *d, const struct stages *s)
 
 /* --- JSON ----------------------------------------------------------------------------------------------------------- */
 
-static void members(struct doc *d, const struct stage_sum *x)
+static void stages_doc_members(struct doc *d, const struct stage_sum *x)
 {
 	doc_count(d, "kernels", x->kernels);
 	doc_ns(d, "us", 1, x->ns);
@@ -151,10 +151,10 @@ static void family(struct doc *d, const void *of, size_t i)
 	const struct stage_family *f = (const struct stage_family *)of + i;
 
 	doc_text(d, "family", f->name);
-	members(d, &f->sum);
+	stages_doc_members(d, &f->sum);
 }
 
-static void whole(struct doc *d, const struct stages *s, enum stage is)
+static void stages_doc_whole(struct doc *d, const struct stages *s, enum stage is)
 {
 	const struct stage_row *r = &s->row[is];
 
@@ -169,7 +169,7 @@ static void whole(struct doc *d, const struct stages *s, enum stage is)
 	doc_ns(d, "copy_us", 1, r->copy_ns);
 	doc_ns(d, "span_us", 1, r->span_ns);
 	doc_real(d, "share_pct", 1, share(s, &r->sum));
-	members(d, &r->sum);
+	stages_doc_members(d, &r->sum);
 	doc_table(d, "families", NULL, r->n_families, family, r->families);
 }
 
@@ -181,7 +181,7 @@ static void stage(struct doc *d, const void *of, size_t i)
 	if (!d->heads && !s->row[i].launches)
 		return;
 	if (d->format == OUT_JSON)
-		whole(d, s, (enum stage)i);
+		stages_doc_whole(d, s, (enum stage)i);
 	else
 		brief(d, s, (enum stage)i);
 }

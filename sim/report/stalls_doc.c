@@ -16,7 +16,7 @@ static void brief(struct doc *d, const struct stalls_row *r)
 	}
 }
 
-static void members(struct doc *d, const struct stalls_row *r)
+static void stalls_doc_members(struct doc *d, const struct stalls_row *r)
 {
 	doc_text(d, "name", r->name);
 	doc_text(d, "friendly", r->friendly);
@@ -28,12 +28,12 @@ static void members(struct doc *d, const struct stalls_row *r)
 	doc_close(d, '}');
 }
 
-static void kernel(struct doc *d, const void *of, size_t i)
+static void stalls_doc_kernel(struct doc *d, const void *of, size_t i)
 {
 	const struct stalls_row *r = (const struct stalls_row *)of + i;
 
 	if (d->format == OUT_JSON)
-		members(d, r);
+		stalls_doc_members(d, r);
 	else
 		brief(d, r);
 }
@@ -76,11 +76,11 @@ void stalls_doc(struct doc *d, const struct stalls *s, size_t n)
 	}
 	doc_open(d, NULL, '{');
 	if (d->format == OUT_JSON)
-		doc_record(d, "all", kernel, &s->all);
+		doc_record(d, "all", stalls_doc_kernel, &s->all);
 	else
 		doc_table(d, NULL, NULL, s->all.n, reason, &s->all);
 	doc_say(d, "\n");
-	doc_table(d, "kernels", NULL, n, kernel, s->v);
+	doc_table(d, "kernels", NULL, n, stalls_doc_kernel, s->v);
 	doc_say_more(d, n, s->n);
 	doc_close(d, '}');
 }

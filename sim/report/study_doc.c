@@ -47,7 +47,7 @@ struct points {
 	bool notes; /* a last column that says which is the knee */
 };
 
-static void point(struct doc *d, const void *of, size_t k)
+static void study_doc_point(struct doc *d, const void *of, size_t k)
 {
 	const struct points *x = of;
 	const struct study *t = x->t;
@@ -116,7 +116,7 @@ int study_front_doc(struct doc *d, struct study *t, struct err *e)
 		return -1;
 	study_sort(t);
 	doc_say(d, "%zu of %zu points: no other is as good in every objective and better in one\n\n", t->n, all);
-	doc_table(d, NULL, NULL, t->n, point, &((struct points){ t, own, study_knee(t), true }));
+	doc_table(d, NULL, NULL, t->n, study_doc_point, &((struct points){ t, own, study_knee(t), true }));
 	return 0;
 }
 
@@ -130,7 +130,8 @@ int study_best_doc(struct doc *d, struct study *t, uint64_t most, struct err *e)
 		return -1;
 	study_sort(t);
 	doc_say(d, "%s %s first, of %zu points\n\n", t->goals[0].more ? "most" : "least", t->goals[0].name, t->n);
-	doc_table(d, NULL, NULL, most < t->n ? (size_t)most : t->n, point, &((struct points){ .t = t, .own = own }));
+	doc_table(d, NULL, NULL, most < t->n ? (size_t)most : t->n, study_doc_point,
+	          &((struct points){ .t = t, .own = own }));
 	say_ends(t, d);
 	return 0;
 }

@@ -61,7 +61,7 @@ static void hash(struct doc *d, uint64_t v)
 	doc_text(d, "config_hash", text);
 }
 
-static void point(struct doc *d, const void *of, size_t i)
+static void sweep_doc_point(struct doc *d, const void *of, size_t i)
 {
 	const struct printer *p = of;
 	const struct sweep *s = p->v->s;
@@ -150,7 +150,7 @@ int sweep_doc(struct doc *d, struct sweep_view *v, uint64_t rows, struct sweep_t
 
 	if (evaluate(&p, t, e) < 0)
 		return -1;
-	doc_table(d, NULL, NULL, shown, point, &p);
+	doc_table(d, NULL, NULL, shown, sweep_doc_point, &p);
 	if (p.wide)
 		return 0;
 	if (shown < v->n)

@@ -50,7 +50,7 @@ static void counted(struct doc *d, const struct view *x, const char *name)
 	doc_close(d, '}');
 }
 
-static void kernel(struct doc *d, const void *of, size_t i)
+static void top_doc_kernel(struct doc *d, const void *of, size_t i)
 {
 	const struct view *x = of;
 	const struct classify_kernel *k = &x->c->kernels[i];
@@ -160,7 +160,7 @@ static void put(struct doc *d, const struct view *x, size_t n)
 
 	doc_open(d, NULL, '{');
 	head(d, x);
-	doc_table(d, "kernels", NULL, n, kernel, x);
+	doc_table(d, "kernels", NULL, n, top_doc_kernel, x);
 	doc_say_more(d, n, c->n_kernels);
 	say_counted(d, x, n);
 	doc_say(d, "\n");

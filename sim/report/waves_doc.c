@@ -13,7 +13,7 @@ static void occupancies(struct doc *d, double theoretical, double device, double
 	doc_real(d, "achieved_occupancy_pct", 1, achieved);
 }
 
-static void members(struct doc *d, const struct waves_row *r)
+static void waves_doc_members(struct doc *d, const struct waves_row *r)
 {
 	doc_text(d, "name", r->name);
 	doc_text(d, "friendly", r->friendly);
@@ -39,14 +39,14 @@ static void blocks_text(const struct waves_row *r, char *to, size_t n)
 		snprintf(to, n, "%llu-%llu", (unsigned long long)r->blocks_min, (unsigned long long)r->blocks_max);
 }
 
-static void kernel(struct doc *d, const void *of, size_t i)
+static void waves_doc_kernel(struct doc *d, const void *of, size_t i)
 {
 	const struct waves *w = of;
 	const struct waves_row *r = &w->v[i];
 	char blocks[64];
 
 	if (d->format == OUT_JSON) {
-		members(d, r);
+		waves_doc_members(d, r);
 		return;
 	}
 	if (!d->heads)
@@ -116,7 +116,7 @@ void waves_doc(struct doc *d, const struct trace *t, const struct roof *r, const
 	if (d->format != OUT_CSV) /* which has the kernels */
 		doc_table(d, "waves", NULL, WAVES_BINS, bin, w);
 	doc_say(d, "\n");
-	doc_table(d, "kernels", NULL, n, kernel, w);
+	doc_table(d, "kernels", NULL, n, waves_doc_kernel, w);
 	doc_say_more(d, n, w->n);
 	doc_close(d, '}');
 }

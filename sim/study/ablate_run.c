@@ -16,7 +16,7 @@ static bool asked(const struct ablation *x, size_t workload, size_t change)
 	return !c->not_modelled && (!x->workloads[workload].only || c->pays == (int)workload);
 }
 
-static bool whole(const struct ablation *x, size_t workload)
+static bool ablate_run_whole(const struct ablation *x, size_t workload)
 {
 	return !x->workloads[workload].only && x->n_run > 1;
 }
@@ -24,12 +24,12 @@ static bool whole(const struct ablation *x, size_t workload)
 /* Whether there is a run of all the others. */
 static bool in_whole(const struct ablation *x, size_t workload, size_t change)
 {
-	return whole(x, workload) && !x->changes[change].apart;
+	return ablate_run_whole(x, workload) && !x->changes[change].apart;
 }
 
 size_t ablate_runs(const struct ablation *x, size_t workload)
 {
-	size_t n = 1 + whole(x, workload);
+	size_t n = 1 + ablate_run_whole(x, workload);
 
 	for (size_t i = 0; i < x->n_changes; i++)
 		n += asked(x, workload, i) * (size_t)(1 + in_whole(x, workload, i));
@@ -77,7 +77,8 @@ static int ablate_run_plan(struct plan *p, size_t workload, struct ablate_result
 	const size_t n = p->x->n_changes, none = n;
 
 	if (ablate_run_add(p, 0, 0, none, (struct slot){ BASE, none, &out->base }) < 0 ||
-	    (whole(p->x, workload) && ablate_run_add(p, 0, n, none, (struct slot){ ALL, none, &out->all }) < 0))
+	    (ablate_run_whole(p->x, workload) &&
+	     ablate_run_add(p, 0, n, none, (struct slot){ ALL, none, &out->all }) < 0))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (asked(p->x, workload, i) &&

@@ -85,7 +85,7 @@ static size_t value_length(const char *p)
 	return strlen(p);
 }
 
-static int give(struct workload_spec *s, enum workload_key k, const char *text, struct err *e)
+static int request_give(struct workload_spec *s, enum workload_key k, const char *text, struct err *e)
 {
 	const struct workload_row *r = &workload_rows[k];
 	struct err why = ERR_INIT;
@@ -125,7 +125,7 @@ static int keys(const char *p, struct arena *a, struct workload_spec *s, struct 
 		n = value_length(p);
 		if (!(text = trimmed(p, n, a)))
 			return err_nomem(e, "for a request");
-		if (give(s, k, text, e) < 0)
+		if (request_give(s, k, text, e) < 0)
 			return -1;
 		p += n + (p[n] == ',');
 		p += strspn(p, " ");

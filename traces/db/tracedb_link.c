@@ -158,7 +158,7 @@ static int count_links(struct tracedb *t, struct links *n, struct err *e)
 }
 
 /* What was refuted is no link, and then neither is what could not be tried. */
-static int settle(struct tracedb *t, struct links *n, struct err *e)
+static int tracedb_link_settle(struct tracedb *t, struct links *n, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db,
 	                                 "update launch set op = iif(op < 0 or (link = 3 and ?2), null, op),"
@@ -264,7 +264,7 @@ static int link_ops(struct tracedb *t, struct err *e)
 	if (n.linked < t->st.kernels + t->st.copies + t->st.sets) {
 		if (count_links(t, &n, e) < 0)
 			return -1;
-		if ((n.refuted || n.untried || n.dangling) && settle(t, &n, e) < 0)
+		if ((n.refuted || n.untried || n.dangling) && tracedb_link_settle(t, &n, e) < 0)
 			return -1;
 		if (n.loose && t->st.ops && link_nesting(t, e) < 0)
 			return -1;

@@ -474,7 +474,7 @@ static int begin_again(struct reader *r, struct err *e)
 	return ncu_csv_read_header(r, e) < 0 ? -1 : 0;
 }
 
-static int read_file(struct reader *r, struct err *e)
+static int ncu_csv_read_file(struct reader *r, struct err *e)
 {
 	int shape, rc;
 
@@ -511,7 +511,7 @@ int ncu_csv_import(struct tracedb *db, struct input *in, input_progress *progres
 		return -1;
 	if (rc == 1)
 		return 1;
-	rc = read_file(&r, e);
+	rc = ncu_csv_read_file(&r, e);
 	tracedb_stats(db, &got);
 	if (rc == 0 && got.kernels == 0)
 		rc = err_set(e, ERR_IO, "no kernels in '%s': its table has a header and no rows", r.file);

@@ -188,8 +188,8 @@ static int put_row(struct reader *r, struct tracedb *db, struct err *e)
 	return tracedb_put_stat(db, &s, e);
 }
 
-static int read_rows(struct reader *r, struct tracedb *db, struct input *in, input_progress *progress, void *arg,
-                     struct err *e)
+static int nsys_csv_read_rows(struct reader *r, struct tracedb *db, struct input *in, input_progress *progress,
+                              void *arg, struct err *e)
 {
 	int64_t n = 0;
 	int rc;
@@ -217,7 +217,7 @@ static int read_report(struct tracedb *db, struct input *in, input_progress *pro
 		rc = no_report(&r, e);
 	if (rc > 0)
 		rc = csv_row(r.csv, e) < 0 || nsys_csv_read_header(&r, e) < 0 ||
-		                     read_rows(&r, db, in, progress, arg, e) < 0
+		                     nsys_csv_read_rows(&r, db, in, progress, arg, e) < 0
 		             ? -1
 		             : 0;
 	csv_free(r.csv);
