@@ -19,9 +19,12 @@
  *   results/plot       charts, drawn by gnuplot
  *   results/report     the page of npusim report
  *
+ *   results/python/npusim  the library from Python
+ *
  *   arch               what all blocks share: resources, messages, the list of units; the tile program
  *   arch/mem           the memory system: caches, KV buffer, network, DRAM
  *   arch/power         what events and time cost in energy
+ *   arch/link          links between chips: topologies, collectives, what they take
  *   arch/npu           an NPU's blocks: command processor, cores, units, DMA, scratchpad
  *   arch/gpu           what only a GPU needs: kernels in closed form, launches, the host
  *   arch/tiled         GPU kernels that are described, not traced: what an SM holds of one, its time and bound
@@ -43,6 +46,7 @@
  *   sim/ui             options, tables, files: how the command line talks
  *   sim/report         what was found, as tables, CSV, JSON and pages; a run over time, for Perfetto
  *   sim/api            the library: npusim.h over all of it
+ *   sim/live           what a page that simulates is made of: the closed form for WebAssembly, its data packed
  *   sim/examples       programs that call the library
  *   sim/cli            one command a file
  *   sim                this file: the table of commands

@@ -23,7 +23,7 @@ command_line() { # COMMAND
 	case $1 in
 	run) echo "$1 -c $CONFIG --format nothing" ;;
 	limits) echo "$1 -c $CONFIG --fidelity nothing" ;;
-	serve) echo "$1 -c $CONFIG --rate 1/s --format nothing" ;;
+	serve) echo "$1 -c $CONFIG --rate 1/s --reserve nothing" ;;
 	validate) echo "$1 -c configs/gpu/h200.yaml --split nothing" ;;
 	compare) echo "$1 1 -r $TMP/nothing" ;;
 	ablate) echo "$1 $TMP/none.yaml --fidelity nothing" ;;
