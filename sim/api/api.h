@@ -3,6 +3,10 @@
 #ifndef NPUSIM_SIM_API_API_H
 #define NPUSIM_SIM_API_API_H
 
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* locale_t */
+#endif
+
 #include <locale.h>
 
 #include "arch/machine/machine_conf.h"

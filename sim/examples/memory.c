@@ -16,7 +16,7 @@ static struct file {
 } files[MOST];
 static size_t n_files, root_length;
 
-static int memory_keep(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static int keep(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	const size_t length = strlen(path);
 	FILE *f;
@@ -33,7 +33,7 @@ static int memory_keep(const char *path, const struct stat *st, int type, struct
 	return fclose(f);
 }
 
-static const char *memory_read_file(void *arg, const char *name, size_t *bytes)
+static const char *read_file(void *arg, const char *name, size_t *bytes)
 {
 	(void)arg;
 	for (size_t i = 0; i < n_files; i++)
@@ -44,7 +44,7 @@ static const char *memory_read_file(void *arg, const char *name, size_t *bytes)
 	return NULL;
 }
 
-static const char *memory_name_of(void *arg, size_t i)
+static const char *name_of(void *arg, size_t i)
 {
 	(void)arg;
 	return i < n_files ? files[i].name : NULL;
