@@ -63,16 +63,15 @@ ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tabl
 CLI = cmd \
       ops_table ops_rows \
       run run_stages \
-      serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
+      serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates page \
       sweep sweep_inputs sweep_announce sweep_show merge pareto \
-      \
-      explain export man completion completion_kinds topics \
+      study study_commands study_files explain export man completion completion_kinds topics \
       report \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
-      probe probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
+      probe probe_dram probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
       trace trace_import trace_notes trace_record trace_top trace_by trace_ops \
-      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review page study study_commands study_files probe_dram
+      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \

@@ -76,6 +76,8 @@ int dram_cfg_preset(struct cfg *raw, const struct yaml *y, const struct ynode *m
 int dram_cfg_resolve(struct dram_cfg *c, const struct cfg *raw, struct err *e);
 bool dram_is_fixed(const struct dram_cfg *c); /* the machine takes dram_fixed_ops */
 uint64_t dram_peak(const struct dram_cfg *c); /* bytes/s at the pins */
+/* What of it refreshes and `reached` leave: an upper bound, as no row is ever opened. */
+uint64_t dram_reachable(const struct dram_cfg *c);
 /* Of kind 'fixed', what comes of them. */
 uint64_t dram_fixed_rate(const struct dram_cfg *c);
 uint64_t dram_burst_bytes(const struct dram_cfg *c);

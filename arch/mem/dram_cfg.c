@@ -298,6 +298,15 @@ static uint64_t of_reach(const struct dram_cfg *c, uint64_t v)
 	return c->reached == PPM ? v : (uint64_t)((double)v * c->reached / PPM);
 }
 
+uint64_t dram_reachable(const struct dram_cfg *c)
+{
+	const uint64_t peak = of_reach(c, dram_peak(c));
+
+	if (dram_is_fixed(c) || c->refresh == DRAM_REFRESH_BANK || c->t_refi <= c->t_rfc)
+		return peak;
+	return (uint64_t)((double)peak * (double)(c->t_refi - c->t_rfc) / (double)c->t_refi);
+}
+
 uint64_t dram_fixed_rate(const struct dram_cfg *c)
 {
 	return of_reach(c, c->fixed_bandwidth);

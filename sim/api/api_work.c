@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/api/api.h"
-#include "sim/report/lay_time.h"
 
 /* --- the spec ---------------------------------------------------------------------------------------------- */
 
@@ -111,9 +110,7 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 
 const struct workload *api_work_for(struct npusim_work *w, const struct machine_conf *conf, struct err *e)
 {
-	const struct workload_reader by = { .source = w->n->source,
-		                            .machine = &conf->cfg,
-		                            .by_time = lay_time_context };
+	const struct workload_reader by = { .source = w->n->source, .machine = &conf->cfg };
 	const enum machine_runs runs = w->spec.trace ? MACHINE_COMMANDS : machine_runs(&conf->cfg);
 	struct workload *x = &w->w[runs];
 

@@ -7,7 +7,7 @@
 
 #include "sim/engine/engine.h"
 
-#define SLACK_PERCENT 5 /* of data sheets, which round: XDNA2 has 120 GB/s of DRAM behind channels of 115 */
+#define SLACK_PERCENT 2 /* of data sheets, which round */
 #define FILLED        0.5
 #define FAR_MORE      8
 
@@ -42,7 +42,7 @@ static void say_rates(const struct machine_cfg *c, struct diag_list *to)
 	uint64_t peak[RES_COUNT];
 
 	machine_peaks(c, peak);
-	if (under(peak[RES_DMA], peak[RES_DRAM]))
+	if (under(peak[RES_DMA], dram_reachable(&c->mem.dram)))
 		say(to, "dma",
 		    "the DMA carries %.4g GB/s and DRAM gives %.4g: dma.width, dma.engines, cores or clock must grow for the"
 		    " rest to be of use",

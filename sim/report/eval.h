@@ -27,7 +27,7 @@ struct eval {
 int eval_check(const struct machine_conf *conf, const char *config, const struct workload_spec *s, struct err *e);
 /* The same of a workload that was read. */
 int eval_check_work(const struct machine_conf *conf, const struct workload *w, struct err *e);
-/* The run: x->result, x->says and a report without verdict, which point into `a`, the job and `x`. */
+/* The run: x->result, x->diags and a report without verdict, which point into `a`, the job and `x`. */
 int eval_run(const struct eval_job *j, struct arena *a, struct eval *x, struct err *e);
 /* What is said first of it, and against what; a run is one without it, too. */
 void eval_verdict(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x);

@@ -166,12 +166,12 @@ static const char *value_of(const struct machine_conf *c, const char *key, struc
 	return v;
 }
 
-static bool run_label_same(const char *a, const char *b)
+static bool labels_same(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static void run_label_collect(struct machine_conf *const *all, size_t n, struct arena *a, struct labels_keys *out)
+static void labels_collect(struct machine_conf *const *all, size_t n, struct arena *a, struct labels_keys *out)
 {
 	for (size_t i = 0; i < cfg_count(all[0]->raw); i++) {
 		const char *key = cfg_at(all[0]->raw, i).key, **v = &out->values[out->n * n];
@@ -179,7 +179,7 @@ static void run_label_collect(struct machine_conf *const *all, size_t n, struct 
 
 		for (size_t k = 0; k < n; k++) {
 			v[k] = value_of(all[k], key, a);
-			differs |= !run_label_same(v[k], v[0]);
+			differs |= !labels_same(v[k], v[0]);
 		}
 		if (differs && strcmp(key, "name") != 0)
 			out->keys[out->n++] = arena_strdup(a, key);
@@ -201,7 +201,7 @@ int labels_differ(const struct res_stored *const *runs, size_t n, struct arena *
 	out->keys = arena_array(a, rows + 1, sizeof *out->keys);
 	out->values = arena_array(a, (rows + 1) * (n + 1), sizeof *out->values);
 	if (rows && out->keys && out->values)
-		run_label_collect(all, n, a, out);
+		labels_collect(all, n, a, out);
 	for (size_t i = 0; i < n; i++)
 		machine_conf_free(all[i]);
 	return out->keys && out->values ? 0 : err_nomem(e, "for the machines of runs");

@@ -95,7 +95,7 @@ static bool has_value(const struct page_points *r, size_t point, int axis, size_
 	return axis < 0 || r->value[point * r->n_axes + (size_t)axis] == value;
 }
 
-static void report_curves_gather(struct line *l, const struct page_points *r, const struct axes *a)
+static void page_curves_gather(struct line *l, const struct page_points *r, const struct axes *a)
 {
 	const struct res_point *all = r->t->v.points;
 
@@ -185,7 +185,7 @@ int page_curves(struct out_json *j, const struct page_points *r, struct err *e)
 	out_json_open(j, "lines", '[');
 	for (l.panel_value = 0; l.panel_value < values_of(r, a.panel); l.panel_value++)
 		for (l.by_value = 0; l.by_value < values_of(r, a.by); l.by_value++) {
-			report_curves_gather(&l, r, &a);
+			page_curves_gather(&l, r, &a);
 			if (l.n)
 				put_line(j, r, &l, &a);
 		}

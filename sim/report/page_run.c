@@ -55,7 +55,7 @@ static void put_op_columns(struct out_json *j)
 	out_json_close(j, ']');
 }
 
-static void report_run_put_ops(struct out_json *j, const struct res_stored *r)
+static void page_run_put_ops(struct out_json *j, const struct res_stored *r)
 {
 	put_op_columns(j);
 	out_json_open(j, "ops", '[');
@@ -73,7 +73,7 @@ struct kind {
 	double stall[RES_COUNT]; /* ps */
 };
 
-static int report_run_place_of(const struct res_run *r, const char *resource)
+static int page_run_place_of(const struct res_run *r, const char *resource)
 {
 	for (size_t i = 0; i < r->n_resources && i < RES_COUNT; i++)
 		if (strcmp(r->resources[i].name, resource) == 0)
@@ -104,7 +104,7 @@ static size_t sum_kinds(const struct res_stored *r, struct kind *kinds, size_t m
 		kinds[k].span_ps += o->span_ps;
 		kinds[k].limit_ps += o->limit_ps;
 		for (uint32_t s = 0; s < o->n_stalls; s++) {
-			const int at = report_run_place_of(&r->run, o->stalls[s].resource);
+			const int at = page_run_place_of(&r->run, o->stalls[s].resource);
 
 			if (at >= 0)
 				kinds[k].stall[at] += (double)o->span_ps * o->stalls[s].ppm / 1e6;
@@ -213,7 +213,7 @@ static void put_limits(struct out_json *j, const struct res_run *r)
 
 /* --- the run ----------------------------------------------------------------------------------------------- */
 
-static void report_run_put_head(struct out_json *j, const char *from, const struct res_stored *r)
+static void page_run_put_head(struct out_json *j, const char *from, const struct res_stored *r)
 {
 	const struct res_run *x = &r->run;
 	const struct res_workload *w = &r->workload;
@@ -331,7 +331,7 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	int rc;
 
 	out_json_open(j, NULL, '{');
-	report_run_put_head(j, from, r);
+	page_run_put_head(j, from, r);
 	out_json_text(j, "called", called);
 	out_json_text(j, "within", within);
 	put_verdict(j, r);
@@ -352,7 +352,7 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	str_free(&trust);
 	put_kinds(j, r);
 	put_limits(j, &r->run);
-	report_run_put_ops(j, r);
+	page_run_put_ops(j, r);
 	out_json_close(j, '}');
 	return rc < 0 ? -1 : failed ? err_nomem(e, "for the report") : 0;
 }

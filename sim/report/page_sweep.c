@@ -175,7 +175,7 @@ static void put_point(struct out_json *j, const struct page_points *r, const str
 }
 
 /* All of a small sweep; of a large one the front, and of the rest every so many-th. */
-static void report_sweep_choose(const struct page_points *r, const bool *front, bool *drawn)
+static void page_sweep_choose(const struct page_points *r, const bool *front, bool *drawn)
 {
 	size_t n_front = 0, seen = 0, step;
 
@@ -200,7 +200,7 @@ static int put_points(struct out_json *j, struct page_points *r, const bool *fro
 		return err_nomem(e, "for the report");
 	if (read_columns(r, m, &n, e) < 0)
 		return -1;
-	report_sweep_choose(r, front, drawn);
+	page_sweep_choose(r, front, drawn);
 	out_json_open(j, "columns", '[');
 	for (size_t i = 0; i < n; i++)
 		out_json_text(j, NULL, m[i].name);
@@ -324,7 +324,7 @@ static int put_effects(struct out_json *j, struct page_points *r, struct err *e)
 
 /* --- the sweep --------------------------------------------------------------------------------------------- */
 
-static int report_sweep_put_head(struct out_json *j, const char *from, const struct study *t, struct err *e)
+static int page_sweep_put_head(struct out_json *j, const char *from, const struct study *t, struct err *e)
 {
 	const struct sweep_view *v = &t->v;
 	struct run_made made = { .launches = false };
@@ -420,7 +420,7 @@ int page_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t i
 
 	if (rc == 0) {
 		out_json_open(j, NULL, '{');
-		if ((rc = report_sweep_put_head(j, from, &t, e)) == 0) {
+		if ((rc = page_sweep_put_head(j, from, &t, e)) == 0) {
 			put_asked(j, &t);
 			put_failures(j, &t.v);
 			rc = put_results(j, &t, e);

@@ -24,7 +24,7 @@ struct rows {
 	const char *const *names; /* of the designs */
 };
 
-static struct row *compare_points_row_of(struct rows *t, const char *part, const char *name, const char *unit)
+static struct row *points_doc_row_of(struct rows *t, const char *part, const char *name, const char *unit)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].part, part) == 0 && strcmp(t->v[i].name, name) == 0)
@@ -44,10 +44,9 @@ static struct row *compare_points_row_of(struct rows *t, const char *part, const
 	return &t->v[t->n++];
 }
 
-static int compare_points_put(struct rows *t, int col, const char *part, const char *name, const char *unit,
-                              double value)
+static int points_doc_put(struct rows *t, int col, const char *part, const char *name, const char *unit, double value)
 {
-	struct row *r = compare_points_row_of(t, part, name, unit);
+	struct row *r = points_doc_row_of(t, part, name, unit);
 
 	if (!r)
 		return -1;
@@ -65,16 +64,14 @@ static int put_point(struct rows *t, int col, const struct res_point *p)
 	for (size_t i = 0; rc == 0 && i < sizeof totals / sizeof *totals; i++) {
 		const struct figure *f = figure_named(totals[i]);
 
-		rc = compare_points_put(t, col, "total", f->name, f->unit, figure_value(f, &p->figures, NULL).x);
+		rc = points_doc_put(t, col, "total", f->name, f->unit, figure_value(f, &p->figures, NULL).x);
 	}
 	for (size_t i = 0; rc == 0 && i < p->n_kinds; i++)
-		rc = compare_points_put(t, col, "kind", p->kinds[i].kind, "us", unit_ps_us(p->kinds[i].span_ps));
+		rc = points_doc_put(t, col, "kind", p->kinds[i].kind, "us", unit_ps_us(p->kinds[i].span_ps));
 	for (size_t i = 0; rc == 0 && i < p->n_resources; i++)
-		rc = compare_points_put(t, col, "stall", p->resources[i].name, "us",
-		                        unit_ps_us(p->resources[i].stall_ps));
+		rc = points_doc_put(t, col, "stall", p->resources[i].name, "us", unit_ps_us(p->resources[i].stall_ps));
 	for (size_t i = 0; rc == 0 && i < p->n_stats; i++)
-		rc = compare_points_put(t, col, "statistic", p->stats[i].name, p->stats[i].unit,
-		                        (double)p->stats[i].value);
+		rc = points_doc_put(t, col, "statistic", p->stats[i].name, p->stats[i].unit, (double)p->stats[i].value);
 	return rc;
 }
 
@@ -217,7 +214,7 @@ static void setting(struct doc *d, const void *of, size_t i)
 }
 
 /* For programs: all numbers. */
-static void compare_points_number(struct doc *d, const void *of, size_t i)
+static void points_doc_number(struct doc *d, const void *of, size_t i)
 {
 	const struct rows *t = of;
 	const struct row *r = &t->v[i];
@@ -231,7 +228,7 @@ static void compare_points_number(struct doc *d, const void *of, size_t i)
 static int write_points(struct doc *d, const struct rows *t, const struct settings *x, uint64_t top)
 {
 	if (d->format != OUT_TABLE) {
-		doc_table(d, NULL, NULL, t->n, compare_points_number, t);
+		doc_table(d, NULL, NULL, t->n, points_doc_number, t);
 		return 0;
 	}
 	doc_table(d, NULL, NULL, (size_t)t->cols, setting, x);
@@ -244,7 +241,7 @@ static int write_points(struct doc *d, const struct rows *t, const struct settin
 
 /* --- what is compared -------------------------------------------------------------------------------------- */
 
-static const struct res_point *compare_points_find(const struct sweep_view *v, int64_t number, struct err *e)
+static const struct res_point *points_doc_find(const struct sweep_view *v, int64_t number, struct err *e)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		const struct res_point *p = &v->points[i];
@@ -272,7 +269,7 @@ int points_doc(struct doc *d, struct resdb *db, const struct points_doc *of, str
 
 	t.a = v.a;
 	for (int k = 0; rc == 0 && k < of->n; k++) {
-		if (!(p[k] = compare_points_find(&v, of->points[k], e)))
+		if (!(p[k] = points_doc_find(&v, of->points[k], e)))
 			rc = -1;
 		else if (!(names[k] = arena_printf(v.a, "point %" PRId64, of->points[k])) || put_point(&t, k, p[k]) < 0)
 			rc = err_nomem(e, "for the comparison");

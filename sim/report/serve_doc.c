@@ -128,7 +128,7 @@ static void line(struct doc *d, const char *what, double v, const char *unit, co
 	doc_row(d, line_row, &(struct line){ what, unit, note, v }, 0);
 }
 
-static void serve_show_load(struct doc *d, const struct serve_run *r)
+static void serve_doc_load(struct doc *d, const struct serve_run *r)
 {
 	const struct sched_result *x = &r->result;
 
@@ -166,7 +166,7 @@ static void memory(struct doc *d, const struct serve_run *r)
 	}
 }
 
-static void serve_show_bytes(struct str *out, const char *before, uint64_t v)
+static void serve_doc_bytes(struct str *out, const char *before, uint64_t v)
 {
 	str_add(out, before);
 	str_add_bytes(out, v);
@@ -185,10 +185,10 @@ static void told(const struct serve_run *r, struct str *out)
 		str_add(out, "prompts whole");
 	str_addf(out, "; lets in by %s, gives up by %s\n", p->reserve_all ? "prompt and output" : "prompt",
 	         p->preempt == SCHED_SWAP ? "swapping" : "computing again");
-	serve_show_bytes(out, "memory   weights ", r->own.memory.weights + r->draft.memory.weights);
-	serve_show_bytes(out, ", KV cache ", r->kv_bytes);
+	serve_doc_bytes(out, "memory   weights ", r->own.memory.weights + r->draft.memory.weights);
+	serve_doc_bytes(out, ", KV cache ", r->kv_bytes);
 	str_addf(out, " in blocks of %u tokens", p->block);
-	serve_show_bytes(out, " and ", p->block_bytes);
+	serve_doc_bytes(out, " and ", p->block_bytes);
 	str_addc(out, '\n');
 	if (p->draft)
 		str_addf(out, "drafts   %u tokens a step, each right with %g %%, %s%s\n", p->draft, p->accept_ppm / 1e4,
@@ -222,7 +222,7 @@ static void within(const struct serve_run *r, struct str *out)
 }
 
 /* Drawn lengths have tails that no model takes. */
-static void serve_show_cut(const struct serve_run *r, struct str *out)
+static void serve_doc_cut(const struct serve_run *r, struct str *out)
 {
 	if (r->arrivals.prompts_cut || r->arrivals.outputs_cut)
 		str_addf(out, "cut      %zu prompts and %zu outputs, to the %u tokens that the model takes of both\n",
@@ -235,13 +235,13 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r)
 	doc_table(d, NULL, NULL, LATENCIES, latency, r);
 	doc_say(d, "\n");
 	doc_table_open(d, NULL, NULL);
-	serve_show_load(d, r);
+	serve_doc_load(d, r);
 	memory(d, r);
 	doc_table_close(d, line_row, NULL);
 	doc_say(d, "\n");
 	told(r, d->to);
 	within(r, d->to);
-	serve_show_cut(r, d->to);
+	serve_doc_cut(r, d->to);
 	trust(r, d->to);
 }
 

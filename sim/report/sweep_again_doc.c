@@ -13,7 +13,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static const struct res_point *sweep_again_find(const struct sweep_view *v, uint64_t point)
+static const struct res_point *sweep_again_doc_find(const struct sweep_view *v, uint64_t point)
 {
 	for (size_t i = 0; i < v->n; i++)
 		if (v->points[i].point == point)
@@ -120,7 +120,7 @@ int sweep_again_doc(struct doc *d, struct sweep_view *wide, struct sweep_view *a
 	if (own_values(again, d->format != OUT_TABLE, &x.own, e) < 0)
 		return -1;
 	for (size_t i = 0; i < again->n; i++) {
-		const struct res_point *a = &again->points[i], *w = sweep_again_find(wide, a->point);
+		const struct res_point *a = &again->points[i], *w = sweep_again_doc_find(wide, a->point);
 
 		if (a->failed || !w || w->failed)
 			continue;
