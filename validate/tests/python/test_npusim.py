@@ -394,6 +394,29 @@ class Handles(unittest.TestCase):
         self.assertEqual(npusim.default().machine_of(text).run(**SMALL).total_us, npusim.machine("edge").run(**SMALL).total_us)
 
 
+class Kit(unittest.TestCase):
+    SCRIPT = str(ROOT / "validate/silicon/rows.py")
+
+    @wants("numpy")
+    def test_rows_of_a_chip_are_a_table_that_validate_reads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked, rows = Path(folder) / "asked", Path(folder) / "rows.csv"
+            asked.write_text("# m,n,k\n1,64,128\n\n16,96,64 # a comment\n")
+            subprocess.run([sys.executable, self.SCRIPT, "--backend", "numpy", "--rotate", "1", "--repeats", "3", "--batch-ms", "1",
+                            "--rows", str(asked), "-o", str(rows)], check=True, capture_output=True)
+            told = json.loads(command("validate", "-c", "edge", "-t", str(rows), "--fidelity", "analytic", "--format", "json"))
+            self.assertEqual((told["samples"], told["measured_us"] > 0), (2, True))
+
+    def test_a_line_that_is_no_product_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = Path(folder) / "asked"
+            asked.write_text("1,64,128\n1,0,4\n")
+            done = subprocess.run([sys.executable, self.SCRIPT, "--backend", "numpy", "--rows", str(asked)], check=False,
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, f"{asked}:2: '1,0,4' is no m,n,k of whole numbers from 1 on\n"))
+
+
 class Documents(unittest.TestCase):
     def test_the_program_of_the_readme(self):
         programs = re.findall(r"```python\n(import npusim\n.*?)```", (ROOT / "README.md").read_text(), re.S)
