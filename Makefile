@@ -59,7 +59,7 @@ API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack
 UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
-              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link rates_map rates_run
+              fit fit_plan fit_energy fit_rows probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link rates_map rates_run
 CLI = cmd \
       ops_table ops_rows \
       run run_stages \
