@@ -51,7 +51,7 @@ static int add_table(struct fitting *f, size_t at, struct err *e)
 
 	t->how = (struct run_opts){ .start = of->start, .fidelity = f->q->fidelity, .seed = RUN_SEED, .memo = f->memo };
 	if (rows_new(&t->rows, of->ops->n_ops, f->a, e) < 0 ||
-	    rows_add(&t->rows, of->ops, f->conf, &t->how, -1, f->a, e) < 0)
+	    rows_add(&t->rows, of->ops, f->conf, &t->how, SAMPLE_ALL, f->a, e) < 0)
 		return -1;
 	keep_kind(f->q->kind, &t->rows.sim.all);
 	if (!(t->measured_ns = arena_array(f->a, t->rows.sim.all.n + 1, sizeof *t->measured_ns)))

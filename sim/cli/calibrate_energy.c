@@ -59,7 +59,7 @@ static int of_each(struct doc *d, const struct gpu_energies *x, struct arena *a,
 {
 	for (size_t i = 0; i < x->n; i++) {
 		struct energy_score *s;
-		const int n = energy_score(&x->v[i], 1, NULL, a, &s, e);
+		const int n = energy_score(&x->v[i], 1, SAMPLE_ALL, a, &s, e);
 
 		if (n < 0)
 			return -1;
@@ -135,7 +135,7 @@ int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err
 		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
 		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
 		doc_say(d, "\n");
-		if ((rc = energy_doc(d, x.v, x.n, "all", 20, note, e)) == 0 && x.n > 1)
+		if ((rc = energy_doc(d, x.v, x.n, SAMPLE_ALL, 20, note, e)) == 0 && x.n > 1)
 			rc = of_each(d, &x, a, e);
 	}
 	if (rc == 0 && o->output)
