@@ -27,7 +27,7 @@ struct cmd {
 	const char *help;
 };
 
-/* What is asked of a command's document by path (sim/study/answer.h), and the tree it becomes, where that costs less than text. */
+/* What is asked of a command's document by path (sim/study/experiment.h), and the tree it becomes, where that costs less than text. */
 struct cmd_figures {
 	const char *const *paths;
 	size_t n_paths;
