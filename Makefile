@@ -38,45 +38,63 @@ TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_view nvtx_op \
-             capture_spool capture_import replay replay_file ops_csv shaped columns tt_csv ascend_csv rocprof_csv hlo_text xplane_json format
+             capture_spool capture_import recording replay replay_file ops_csv shaped columns tt_csv ascend_csv rocprof_csv hlo_text xplane_json format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_names plot_run
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
-BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_split build_ggml build_vision scale scale_experts scale_launch \
-        build_name build_table
+BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
+        build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
 WORKLOAD = measured workload_rows workload_model workload_lay workload_read request
 REWRITE = rewrite rewrite_kv rewrite_cast
-MAP = fuse map map_attention map_collective map_math map_reuse map_reuse_preloaded map_like map_chain map_stationary map_mask map_horizontal map_coschedule map_subset map_partition map_footprint map_lower_bound map_bound map_candidate map_remainder map_predict map_evaluate map_memo map_cost map_nest map_nest_emit map_search map_choose map_tile map_block map_blocks
+MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain map_horizontal map_coschedule map_subset map_partition \
+      map_reuse map_reuse_preloaded map_stationary map_footprint map_lower_bound map_bound map_remainder map_nest map_nest_emit \
+      map_candidate map_predict map_evaluate map_memo map_cost map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
-STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
+STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_run ablate_verdict \
+        sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
+        sweep_view sweep_promising study experiment_read experiment_run experiment_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
+REPORT_OF = doc lay_time labels series figure_doc figure_out types_out listed_doc cfg_doc model_doc ops_doc kernel_doc \
+            run_verdict run_json run_mapping run_align run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
+            baseline eval launches staged staged_store staged_text serve_doc serve_timeline timeline chrome chrome_trace \
+            top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
+            score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
+            compare_doc limits_doc limits_store ablate_doc ablate_page forced_doc points_doc explain \
+            sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc experiment_page \
+            page page_run page_machine page_sweep page_curves plain_page
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack
 UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
-ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
-              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link rates_map rates_run
-CLI = cmd \
-      ops_table ops_rows \
-      run run_stages \
-      serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates page \
-      sweep sweep_inputs sweep_announce sweep_show merge pareto \
-      study study_commands study_files explain export man completion completion_kinds topics \
-      report \
-      gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
+ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_totals \
+              energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
+              probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
+CLI = cmd topics completion completion_kinds man export explain report page \
+      ops_table ops_rows workloads workload_options workload_build workload_attend rates \
+      run run_stages serve serve_options compare limits ablate \
+      config config_check config_explain config_tech config_area config_rows config_peaks \
+      sweep sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
+      gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
+      calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
-      trace trace_import trace_notes trace_record trace_top trace_by trace_ops \
-      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
+      trace trace_import trace_notes trace_record trace_top trace_by trace_ops trace_classify trace_roofline trace_hist trace_gaps \
+      trace_stages trace_waves trace_stalls trace_diff trace_export trace_review bound
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower stock types align build split attend step scale rewrite workload request staged program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area link rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp mechanisms machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate answer res res_old res_share plot timeline
+UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt json sample \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples \
+           review classify gaps stages stalls sums waves simulated bound \
+           rules rules_names shape listed quant op work model lower stock types align build split attend step scale rewrite \
+           workload request staged program \
+           occupancy tiled gpu gpu_forms kernels power npu_power energy tech area link host sram partition $(UNITS:%=unit_%) unit_issue \
+           memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
+           machine engine gpu_baseline diag fuse map coschedule map_attention analytic figure op_figure \
+           validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
+           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt link
@@ -92,14 +110,16 @@ EXAMPLES = $(wildcard sim/examples/*.c)
 LIVE = sim/live/live.c sim/live/live_yaml.c
 ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
 
-# A folder a line, from the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
-LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
-          $(POWER:%=arch/power/%.c) $(LINK:%=arch/link/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
-          $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
-          $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
-          $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
-          $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c) $(LIVE_OF:%=sim/live/%.c)
+# From the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
+LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) \
+          $(MODEL_OF:%=workloads/model/%.c) $(POWER:%=arch/power/%.c) $(LINK:%=arch/link/%.c) $(MEM:%=arch/mem/%.c) \
+          $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
+          $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) $(RESULTS:%=results/db/%.c) \
+          $(PLOT:%=results/plot/%.c) $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) \
+          $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) \
+          $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) $(PROFILE_OF:%=sim/profile/%.c) \
+          $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c) \
+          $(LIVE_OF:%=sim/live/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests

@@ -198,6 +198,23 @@ static const char *longest_family(const struct op_stream *s, uint32_t first, uin
 	return best->family;
 }
 
+static const char *const splits[] = { "fitted", "held-out", "all" };
+
+const char *sample_split_name(enum sample_split s)
+{
+	return splits[s];
+}
+
+int sample_split_parse(const char *text, enum sample_split *out, struct err *e)
+{
+	for (int i = 0; i <= SAMPLE_ALL; i++)
+		if (strcmp(text, splits[i]) == 0) {
+			*out = (enum sample_split)i;
+			return 0;
+		}
+	return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", text);
+}
+
 enum sample_split cases_split(uint64_t hash)
 {
 	return hash_mix(hash) % 100 < HELD_OUT ? SAMPLE_HELD_OUT : SAMPLE_FITTED;

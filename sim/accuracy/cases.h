@@ -14,7 +14,7 @@
 #include "sim/lower/lower.h"
 #include "traces/trace.h"
 
-enum sample_split { SAMPLE_FITTED, SAMPLE_HELD_OUT };
+enum sample_split { SAMPLE_FITTED, SAMPLE_HELD_OUT, SAMPLE_ALL }; /* all: both, where samples are asked for */
 
 struct sample {
 	const char *name;  /* "gemm_bf16 K=4096,M=1,N=4096"; of a launch: its op */
@@ -42,6 +42,12 @@ struct cases {
 	bool of_cases;      /* of a benchmark, not of steps */
 };
 
+const char *sample_split_name(enum sample_split s); /* "held-out" */
+int sample_split_parse(const char *text, enum sample_split *out, struct err *e);
+static inline bool sample_split_has(enum sample_split asked, enum sample_split of)
+{
+	return asked == SAMPLE_ALL || asked == of;
+}
 /* Where a sample belongs, by the hash of what it is. */
 enum sample_split cases_split(uint64_t hash);
 

@@ -66,8 +66,8 @@ struct energy_score {
 	double mape, median_ape, p90_ape, weighted_ape, bias,
 		clock_mape; /* percent; clock: of cases below the full clock */
 };
-/* By class in order of first appearance, then all; of one split or NULL. Returns how many, or -1. */
-int energy_score(const struct energy_cases *sets, size_t n, const char *split, struct arena *a,
+/* By class in order of first appearance, then all; of one split. Returns how many, or -1. */
+int energy_score(const struct energy_cases *sets, size_t n, enum sample_split split, struct arena *a,
                  struct energy_score **out, struct err *e);
 
 #endif

@@ -74,13 +74,8 @@ static int by_real(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool in_split(const struct energy_case *c, const char *split)
-{
-	return !split || strcmp(split, "all") == 0 || (strcmp(split, "fitted") == 0) == (c->split == SAMPLE_FITTED);
-}
-
-static void score_one(const struct energy_cases *sets, size_t n, const char *split, const char *cls, double *errors,
-                      struct energy_score *out)
+static void score_one(const struct energy_cases *sets, size_t n, enum sample_split split, const char *cls,
+                      double *errors, struct energy_score *out)
 {
 	double measured = 0, off = 0;
 	size_t k = 0;
@@ -91,7 +86,7 @@ static void score_one(const struct energy_cases *sets, size_t n, const char *spl
 			const struct energy_case *c = &sets[i].v[j];
 			const double m = (double)c->measured, d = (double)c->simulated - m;
 
-			if (!in_split(c, split) || (cls && strcmp(cls, c->cls) != 0))
+			if (!sample_split_has(split, c->split) || (cls && strcmp(cls, c->cls) != 0))
 				continue;
 			errors[k++] = 100 * fabs(d) / m;
 			out->mape += 100 * fabs(d) / m;
@@ -116,7 +111,7 @@ static void score_one(const struct energy_cases *sets, size_t n, const char *spl
 	out->clock_mape = out->n_clock ? out->clock_mape / (double)out->n_clock : 0;
 }
 
-int energy_score(const struct energy_cases *sets, size_t n, const char *split, struct arena *a,
+int energy_score(const struct energy_cases *sets, size_t n, enum sample_split split, struct arena *a,
                  struct energy_score **out, struct err *e)
 {
 	size_t most = 1, classes = 0;
@@ -135,7 +130,7 @@ int energy_score(const struct energy_cases *sets, size_t n, const char *split, s
 
 			while (k < classes && strcmp((*out)[k].cls, cls) != 0)
 				k++;
-			if (k == classes && in_split(&sets[i].v[j], split))
+			if (k == classes && sample_split_has(split, sets[i].v[j].split))
 				(*out)[classes++].cls = cls;
 		}
 	for (size_t k = 0; k < classes; k++)

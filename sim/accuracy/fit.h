@@ -38,6 +38,7 @@ struct fit_measured {
 };
 
 struct fit_plan {
+	const char *path;
 	struct arena *arena;
 	struct fit_measured *measured;
 	size_t n_measured;
@@ -52,9 +53,13 @@ struct fit_report {
 	double mape, cv_mape; /* on the samples fitted; mean over them, each scored by the other folds' values */
 };
 
-/* Reads the plan and the measurements it names, and sets those in the configuration. */
+/* Reads the plan and the measurements it names, and sets those in the configuration. `path` must outlive it. */
 struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, const struct kernels *k, struct err *e);
 void fit_plan_free(struct fit_plan *p);
+/* Leaves what was fitted of the configuration in it, with a source. */
+void fit_plan_keep(const struct fit_plan *p, struct cfg *c, const char *source);
+/* An error where a value is not the one that was given. */
+int fit_plan_changed(const struct fit_plan *p, struct err *e);
 
 /* What it is fitted to. */
 struct fit_data {

@@ -207,6 +207,7 @@ struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, cons
 		err_set(e, ERR_NOMEM, "out of memory for a plan");
 		goto fail;
 	}
+	p->path = path;
 	if (!ynode_get(yaml_root(y), "calibrate")) {
 		yaml_err(y, yaml_root(y), e, "a plan begins with 'calibrate: 1'");
 		goto fail;
@@ -235,4 +236,29 @@ void fit_plan_free(struct fit_plan *p)
 		return;
 	arena_free(p->arena);
 	free(p);
+}
+
+void fit_plan_keep(const struct fit_plan *p, struct cfg *c, const char *source)
+{
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (!p->fit[i].of_kernel)
+			cfg_set_raw(c, p->fit[i].row, p->fit[i].value, source);
+}
+
+/* Values that the configuration and the kernel table did not have before. */
+int fit_plan_changed(const struct fit_plan *p, struct err *e)
+{
+	size_t n = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < p->n_measured; i++)
+		n += p->measured[i].value != p->measured[i].given;
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (p->fit[i].value != p->fit[i].given) {
+			n++;
+			first = first ? first : p->fit[i].name;
+		}
+	return n ? err_set(e, ERR_BOUND, "%zu values differ from those given%s%s", n, first ? ", the first is " : "",
+	                   first ? first : "")
+	         : 0;
 }

@@ -155,22 +155,41 @@ int probe_link_run(const struct link_cfg *c, struct probe_link *x, struct err *e
 
 /* --- what comes of it ------------------------------------------------------------------------------------------ */
 
-struct probe_link_error probe_link_judge(const struct probe_link *x, enum link_collective what, uint32_t chips)
+static double error_of(const struct probe_link_row *r)
 {
-	struct probe_link_error s = { 0 };
+	return (double)r->time.total / 1e6 / r->us - 1;
+}
+
+double probe_link_error_pct(const struct probe_link_row *r)
+{
+	return 100 * error_of(r);
+}
+
+static uint64_t group_of(const struct link_ask *q)
+{
+	return (uint64_t)q->what << 32 | q->chips;
+}
+
+bool probe_link_error_next(const struct probe_link *x, struct probe_link_error *g)
+{
+	const uint64_t last = g->n ? group_of(&(struct link_ask){ g->what, g->chips, 0 }) : 0;
+	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; i < x->n; i++) {
-		const struct probe_link_row *r = &x->row[i];
-		const double off = r->us > 0 ? fabs((double)r->time.total / 1e6 / r->us - 1) : 0;
+		const uint64_t k = group_of(&x->row[i].ask);
 
-		if (r->us <= 0 || r->ask.what != what || r->ask.chips != chips)
-			continue;
-		s.n++;
-		s.mean += off;
-		s.most = off > s.most ? off : s.most;
+		next = x->row[i].us > 0 && k > last && k < next ? k : next;
 	}
-	s.mean = s.n ? s.mean / (double)s.n : 0;
-	return s;
+	*g = (struct probe_link_error){ .what = (enum link_collective)(next >> 32), .chips = (uint32_t)next };
+	for (size_t i = 0; i < x->n; i++) {
+		const double off = group_of(&x->row[i].ask) == next ? fabs(error_of(&x->row[i])) : 0;
+
+		g->n += group_of(&x->row[i].ask) == next;
+		g->mean += off;
+		g->most = off > g->most ? off : g->most;
+	}
+	g->mean /= g->n ? (double)g->n : 1;
+	return g->n > 0;
 }
 
 double probe_link_gbps(const struct probe_link_row *r)

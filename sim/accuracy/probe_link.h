@@ -35,12 +35,17 @@ int probe_link_sizes(enum link_collective what, uint32_t chips, uint64_t bytes, 
 /* Fills the times. ERR_CONFIG where some row's chips cannot take part. */
 int probe_link_run(const struct link_cfg *c, struct probe_link *x, struct err *e);
 
-/* Of the rows of one collective on so many chips; n 0: none. */
+/* Of the rows of one collective on so many chips that were measured. */
 struct probe_link_error {
+	enum link_collective what;
+	uint32_t chips;
 	size_t n;
 	double mean, most; /* of measured time */
 };
-struct probe_link_error probe_link_judge(const struct probe_link *x, enum link_collective what, uint32_t chips);
+/* The group behind that in `g`, of n 0 the first: each collective on each number of chips that there are rows of, in order;
+ * false: there is none. */
+bool probe_link_error_next(const struct probe_link *x, struct probe_link_error *g);
+double probe_link_error_pct(const struct probe_link_row *r); /* signed */
 /* Bytes a second as tables of such benchmarks tell them: the message's, and those that a ring would have to send. */
 double probe_link_gbps(const struct probe_link_row *r);
 double probe_link_bus_gbps(const struct probe_link_row *r);

@@ -243,7 +243,7 @@ int rows_again(struct rows *r, size_t i, const struct machine_conf *conf, const 
 }
 
 int rows_add(struct rows *r, const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *how,
-             int split, struct arena *a, struct err *e)
+             enum sample_split split, struct arena *a, struct err *e)
 {
 	struct run_opts mine = *how;
 	int rc = 0;
@@ -256,13 +256,13 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 
 		if (!x.measured_ns)
 			r->unmeasured++;
-		else if ((split >= 0 && split != (int)x.split) || !runs_alone(s, &s->ops[i]))
+		else if (!sample_split_has(split, x.split) || !runs_alone(s, &s->ops[i]))
 			continue;
 		else if (!(one = alone(s, &s->ops[i], a))) /* a memo tells streams by where they lie: each stays */
 			rc = err_nomem(e, "for an op");
 		else
 			rc = rows_add_row(r, one, &x, conf, &mine, e);
-		if (rc == 0 && x.measured_ns && s->ops[i].measured_fj && (split < 0 || split == (int)x.split) &&
+		if (rc == 0 && x.measured_ns && s->ops[i].measured_fj && sample_split_has(split, x.split) &&
 		    machine_runs(&conf->cfg) == MACHINE_LAUNCHES && conf->cfg.gpu.power.idle)
 			rc = add_energy(r, one, &x, conf, &mine, a, e);
 	}
@@ -290,7 +290,7 @@ static struct sample sample_of_block(const struct block_row *b)
 }
 
 int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const struct machine_conf *conf,
-                    const struct run_opts *how, int split, struct err *e)
+                    const struct run_opts *how, enum sample_split split, struct err *e)
 {
 	struct run_opts mine = *how;
 	int rc = 0;
@@ -302,7 +302,7 @@ int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const s
 
 		if (!x.measured_ns)
 			r->unmeasured++;
-		else if (split < 0 || split == (int)x.split)
+		else if (sample_split_has(split, x.split))
 			rc = rows_add_row(r, &b[i].stream, &x, conf, &mine, e);
 	}
 	run_memo_free(mine.memo);

@@ -25,15 +25,15 @@ struct rows {
 	struct energy_cases energy; /* rows with a measured energy, on a machine whose power is modelled (energy.h) */
 };
 
-/* The samples that `split` keeps (SAMPLE_FITTED, SAMPLE_HELD_OUT, -1 both) of each stream are added. Rooms for `most` in all;
+/* The samples of `split` of each stream are added. Rooms for `most` in all;
  * the arena must outlive them. */
 int rows_new(struct rows *r, size_t most, struct arena *a, struct err *e);
 int rows_add(struct rows *r, const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *how,
-             int split, struct arena *a, struct err *e);
+             enum sample_split split, struct arena *a, struct err *e);
 /* The same of blocks, each one program: its class is the block's kind, its group the number of rows. Those alone. */
 struct block_row;
 int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const struct machine_conf *conf,
-                    const struct run_opts *how, int split, struct err *e);
+                    const struct run_opts *how, enum sample_split split, struct err *e);
 /* Sample `i` once more, on a machine that may have changed since: its simulated time alone. */
 int rows_again(struct rows *r, size_t i, const struct machine_conf *conf, const struct run_opts *how, struct err *e);
 /* Is a library's kernel for every op of the stream known to a GPU's model? The error names the first that has none. */

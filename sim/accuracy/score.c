@@ -96,8 +96,8 @@ double sample_error(const struct sample *x)
 	return 100 * ((double)x->time.total / 1e3 - (double)x->measured_ns) / (double)x->measured_ns;
 }
 
-int score_samples(const struct cases *sets, size_t n_sets, bool (*keep)(const struct sample *), enum score_by by,
-                  struct arena *a, struct score **out, struct err *e)
+int score_samples(const struct cases *sets, size_t n_sets, enum sample_split split, enum score_by by, struct arena *a,
+                  struct score **out, struct err *e)
 {
 	size_t most = 1, n = 0, n_keys = 0;
 	struct point *p;
@@ -114,7 +114,7 @@ int score_samples(const struct cases *sets, size_t n_sets, bool (*keep)(const st
 		for (size_t k = 0; k < sets[i].n; k++) {
 			const struct sample *x = &sets[i].v[k];
 
-			if ((keep && !keep(x)) || !x->measured_ns)
+			if (!sample_split_has(split, x->split) || !x->measured_ns)
 				continue;
 			p[n++] = (struct point){
 				score_key_of(x, by), (double)x->measured_ns / 1e3, (double)x->time.total / 1e6,
@@ -136,4 +136,19 @@ int score_samples(const struct cases *sets, size_t n_sets, bool (*keep)(const st
 			(*out)[n_keys++] = score_of(p, n, p[i].key, room);
 	}
 	return (int)n_keys;
+}
+
+int score_check(const struct cases *sets, size_t n_sets, enum sample_split split, double most, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct score *s;
+	int n = a ? score_samples(sets, n_sets, split, SCORE_ALL, a, &s, e) : err_nomem(e, "for scores");
+
+	if (n == 0)
+		n = err_set(e, ERR_BOUND, "no sample to validate");
+	else if (n > 0 && most >= 0 && s[0].mape > most)
+		n = err_set(e, ERR_BOUND, "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)", s[0].mape,
+		            most);
+	arena_free(a);
+	return n < 0 ? -1 : 0;
 }

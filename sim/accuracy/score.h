@@ -22,9 +22,10 @@ double sample_error(const struct sample *x);
 /* By what samples are put together. */
 enum score_by { SCORE_ALL, SCORE_CLASS, SCORE_GROUP, SCORE_SIZE, SCORE_BOUND };
 
-/* Scores of the samples that `keep` says (NULL: all), in order of first appearance; SCORE_SIZE by decade of measured
- * time. Returns how many, or -1. */
-int score_samples(const struct cases *sets, size_t n_sets, bool (*keep)(const struct sample *), enum score_by by,
-                  struct arena *a, struct score **out, struct err *e);
+/* Scores of a split's samples, in order of first appearance; SCORE_SIZE by decade of measured time. Returns how many, or -1. */
+int score_samples(const struct cases *sets, size_t n_sets, enum sample_split split, enum score_by by, struct arena *a,
+                  struct score **out, struct err *e);
+/* ERR_BOUND where there is none, or their mean error is more than `most` percent; < 0: any will do. */
+int score_check(const struct cases *sets, size_t n_sets, enum sample_split split, double most, struct err *e);
 
 #endif

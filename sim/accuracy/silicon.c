@@ -65,8 +65,8 @@ int silicon_classes(const struct rows *r, struct arena *a, struct accuracy *out,
 			x->cls = part ? silicon_part_of(x, r->one[i]) : x->cls;
 			twice.n += x->cls != NULL;
 		}
-	if (score_samples(&r->sim.all, 1, NULL, SCORE_ALL, a, &all, e) < 0 ||
-	    (classes = score_samples(&twice, 1, NULL, SCORE_CLASS, a, &out->classes, e)) < 0)
+	if (score_samples(&r->sim.all, 1, SAMPLE_ALL, SCORE_ALL, a, &all, e) < 0 ||
+	    (classes = score_samples(&twice, 1, SAMPLE_ALL, SCORE_CLASS, a, &out->classes, e)) < 0)
 		return -1;
 	out->all = all[0];
 	out->n = (size_t)classes;

@@ -1,13 +1,9 @@
 /* calibrate.c - npusim calibrate: a GPU's parameters from what was measured on it. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/accuracy/fit.h"
 #include "sim/cli/calibrate.h"
 #include "sim/cli/gpu.h"
 #include "sim/cli/gpu_energy.h"
-#include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
 struct options {
@@ -17,27 +13,6 @@ struct options {
 	uint64_t folds, rows;
 	bool check;
 };
-
-static int write_config(const struct options *o, const struct fit_plan *p, const struct machine_conf *conf,
-                        const struct fit_report *r, struct err *e)
-{
-	char source[160];
-	struct str out = STR_INIT;
-	int rc;
-
-	snprintf(source, sizeof source,
-	         "fitted by npusim calibrate, %zu samples of the fitted split, with %zu parameters", r->samples,
-	         p->n_fit);
-	for (size_t i = 0; i < p->n_fit; i++)
-		if (!p->fit[i].of_kernel)
-			cfg_set_raw(conf->raw, p->fit[i].row, p->fit[i].value, source);
-	fit_config_text(conf->raw, &out);
-	rc = outfile_write(o->output, &out, e);
-	str_free(&out);
-	return rc;
-}
-
-/* --- the command --------------------------------------------------------------------------------------------------- */
 
 static void tell(void *arg, double part)
 {
@@ -51,6 +26,7 @@ static int calibrate_gpu(const struct options *o, struct doc *d, struct err *e)
 	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
 	struct fit_report r = { 0 };
 	struct progress *bar = NULL;
+	char source[160];
 	int rc = -1;
 
 	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
@@ -69,9 +45,13 @@ static int calibrate_gpu(const struct options *o, struct doc *d, struct err *e)
 		        "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
 		        "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
 		        r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
-	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
+	snprintf(source, sizeof source,
+	         "fitted by npusim calibrate, %zu samples of the fitted split, with %zu parameters", r.samples,
+	         p->n_fit);
+	fit_plan_keep(p, in.conf->raw, source);
+	rc = o->output ? fit_write(in.conf->raw, o->output, e) : 0;
 	if (rc == 0 && o->check)
-		rc = fit_changed(p, e);
+		rc = fit_plan_changed(p, e);
 out:
 	progress_free(bar);
 	fit_plan_free(p);

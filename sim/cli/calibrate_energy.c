@@ -5,7 +5,6 @@
 
 #include "sim/accuracy/fit_energy.h"
 #include "sim/cli/gpu_energy.h"
-#include "sim/ui/outfile.h"
 
 struct cost {
 	const struct cfg *c;
@@ -60,7 +59,7 @@ static int of_each(struct doc *d, const struct gpu_energies *x, struct arena *a,
 {
 	for (size_t i = 0; i < x->n; i++) {
 		struct energy_score *s;
-		const int n = energy_score(&x->v[i], 1, NULL, a, &s, e);
+		const int n = energy_score(&x->v[i], 1, SAMPLE_ALL, a, &s, e);
 
 		if (n < 0)
 			return -1;
@@ -100,8 +99,6 @@ static int write_config(const char *path, struct machine_conf *conf, const struc
 	static const char idle[] = "measured: rows 'idle' of the energy table",
 			  low[] = "idle, by the shape over clocks that an H100 has (arch/gpu/gpu_power.c)";
 	char source[200];
-	struct str out = STR_INIT;
-	int rc;
 
 	snprintf(source, sizeof source, "fitted by npusim calibrate --energy, %zu cases, with %d costs", f->n,
 	         FIT_ENERGY_COSTS);
@@ -109,10 +106,7 @@ static int write_config(const char *path, struct machine_conf *conf, const struc
 	cfg_set_raw(conf->raw, f->idle_low.row, f->idle_low.value, low);
 	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
 		cfg_set_raw(conf->raw, f->cost[k].row, f->cost[k].value, source);
-	fit_config_text(conf->raw, &out);
-	rc = outfile_write(path, &out, e);
-	str_free(&out);
-	return rc;
+	return fit_write(conf->raw, path, e);
 }
 
 int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err *e)
@@ -141,7 +135,7 @@ int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err
 		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
 		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
 		doc_say(d, "\n");
-		if ((rc = energy_doc(d, x.v, x.n, "all", 20, note, e)) == 0 && x.n > 1)
+		if ((rc = energy_doc(d, x.v, x.n, SAMPLE_ALL, 20, note, e)) == 0 && x.n > 1)
 			rc = of_each(d, &x, a, e);
 	}
 	if (rc == 0 && o->output)

@@ -90,7 +90,7 @@ int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body,
 	return rc < 0 ? -1 : 0;
 }
 
-static void show_bytes(void *arg, uint64_t done, uint64_t total)
+void cmd_show_bytes(void *arg, uint64_t done, uint64_t total)
 {
 	struct progress **p = arg;
 
@@ -143,7 +143,7 @@ struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workloa
 int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e)
 {
 	struct progress *p = NULL;
-	const struct workload_reader by = { &path_source, m, show_bytes, &p, lay_time_context };
+	const struct workload_reader by = { &path_source, m, cmd_show_bytes, &p, lay_time_context };
 	const int rc = workload_read(s, &by, w, e);
 
 	progress_free(p);
@@ -158,7 +158,7 @@ int cmd_measured(struct measured_from from, struct measured *m, struct err *e)
 	int rc;
 
 	from.source = &path_source;
-	from.progress = show_bytes;
+	from.progress = cmd_show_bytes;
 	from.arg = &p;
 	rc = measured_load(&from, m, e);
 	progress_free(p);
@@ -170,7 +170,9 @@ int cmd_measured(struct measured_from from, struct measured *m, struct err *e)
 struct tracedb *cmd_trace_open(const char *path, struct err *e)
 {
 	struct progress *p = NULL;
-	const struct measured_from from = { .source = &path_source, .path = path, .progress = show_bytes, .arg = &p };
+	const struct measured_from from = {
+		.source = &path_source, .path = path, .progress = cmd_show_bytes, .arg = &p
+	};
 	struct tracedb *db = measured_open(&from, e);
 
 	progress_free(p);

@@ -27,7 +27,7 @@ struct cmd {
 	const char *help;
 };
 
-/* What is asked of a command's document by path (sim/study/answer.h), and the tree it becomes, where that costs less than text. */
+/* What is asked of a command's document by path (sim/study/experiment.h), and the tree it becomes, where that costs less than text. */
 struct cmd_figures {
 	const char *const *paths;
 	size_t n_paths;
@@ -95,7 +95,9 @@ struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workloa
 /* workload_read for a machine, NULL: an NPU's, with a progress line while a profile is read. */
 int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e);
 
-/* measured_load and measured_open with a progress line. */
+/* Of what reads a profile: a progress line in the struct progress * at `arg`, which begins as NULL. */
+void cmd_show_bytes(void *arg, uint64_t done, uint64_t total);
+/* measured_load and measured_open with one. */
 int cmd_measured(struct measured_from from, struct measured *m, struct err *e);
 struct tracedb *cmd_trace_open(const char *path, struct err *e);
 

@@ -23,7 +23,7 @@ struct ops_rows {
 struct ops_rows_how {
 	enum run_start start;
 	enum run_fidelity fidelity;
-	int split; /* enum sample_split; -1: all */
+	enum sample_split split;
 	bool twin; /* an NPU against the ops of a GPU's profile, as a table of them */
 };
 

@@ -9,6 +9,7 @@
 struct options {
 	struct gpu_options gpu;
 	const char *split, *start, *fidelity;
+	enum sample_split of;
 	struct picture_to plot;
 };
 
@@ -20,7 +21,7 @@ static int plot_error_run(const struct options *o, struct str *out, struct err *
 	int rc = -1;
 
 	if (gpu_inputs_read(&in, &o->gpu, e) == 0)
-		p = error_chart(in.sets, in.n, o->split, in.conf->cfg.name, a, e);
+		p = error_chart(in.sets, in.n, o->of, in.conf->cfg.name, a, e);
 	if (p)
 		rc = picture_put(&o->plot, p, out, e);
 	gpu_inputs_free(&in);
@@ -40,9 +41,7 @@ static int draw_tables(const struct options *o, const struct ops_rows *t, struct
 
 static int run_tables(const struct options *o, struct str *out, struct err *e)
 {
-	struct ops_rows_how how = { .split = !o->split || strcmp(o->split, "all") == 0 ? -1
-		                             : strcmp(o->split, "fitted") == 0         ? (int)SAMPLE_FITTED
-		                                                                       : (int)SAMPLE_HELD_OUT };
+	struct ops_rows_how how = { .split = o->of };
 	struct ops_rows t = { .conf = NULL };
 	int rc = -1;
 
@@ -63,11 +62,13 @@ static int plot_error_draw(struct options *o, struct str *out, struct err *e)
 {
 	const int tables = ops_rows_asked(&o->gpu, e);
 
-	if (tables != 0)
-		return tables < 0 ? -1 : run_tables(o, out, e);
+	o->of = tables ? SAMPLE_ALL : SAMPLE_HELD_OUT;
+	if (tables < 0 || (o->split && sample_split_parse(o->split, &o->of, e) < 0))
+		return -1;
+	if (tables)
+		return run_tables(o, out, e);
 	if (o->start || o->fidelity)
 		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops", o->start ? "start" : "fidelity");
-	o->split = o->split ? o->split : "held-out";
 	return plot_error_run(o, out, e);
 }
 
@@ -99,13 +100,8 @@ int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0 && (rc = gpu_options_check(&o.gpu, e)) == 0) {
-		if (o.split && strcmp(o.split, "all") != 0 && strcmp(o.split, "fitted") != 0 &&
-		    strcmp(o.split, "held-out") != 0)
-			rc = err_set(e, ERR_USAGE, "unknown split '%s': it is held-out, fitted or all", o.split);
-		else
-			rc = plot_error_draw(&o, out, e);
-	}
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0 && (rc = gpu_options_check(&o.gpu, e)) == 0)
+		rc = plot_error_draw(&o, out, e);
 	opt_list_free(&args);
 	gpu_options_free(&o.gpu);
 	return rc < 0 ? -1 : 0;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/report/answer_doc.h"
+#include "sim/report/experiment_doc.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
@@ -17,18 +17,18 @@ struct options {
 	bool dry;
 };
 
-static int write_page(const char *path, const struct answer *x, struct err *e)
+static int write_page(const char *path, const struct experiment *x, struct err *e)
 {
 	struct str text = STR_INIT;
 	int rc;
 
-	answer_page(x, &text);
+	experiment_page(x, &text);
 	rc = outfile_write(path, &text, e);
 	str_free(&text);
 	return rc;
 }
 
-static int write_pages(const char *folder, const struct answers *s, struct err *e)
+static int write_pages(const char *folder, const struct experiments *s, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		char *path = study_page_in(folder, s->v[i]);
@@ -41,18 +41,18 @@ static int write_pages(const char *folder, const struct answers *s, struct err *
 	return 0;
 }
 
-static int write_markdown(const char *path, const struct answers *s, struct err *e)
+static int write_markdown(const char *path, const struct experiments *s, struct err *e)
 {
 	struct str text = STR_INIT;
 	int rc;
 
-	answer_markdown(s, &text);
+	experiment_markdown(s, &text);
 	rc = outfile_write(path, &text, e);
 	str_free(&text);
 	return rc;
 }
 
-static int write_files(const struct options *o, const struct answers *s, struct err *e)
+static int write_files(const struct options *o, const struct experiments *s, struct err *e)
 {
 	if ((o->page && write_page(o->page, s->v[0], e) < 0) || (o->pages && write_pages(o->pages, s, e) < 0))
 		return -1;
@@ -67,7 +67,7 @@ static void watch(void *progress, size_t done, size_t of)
 	progress_set(progress, done);
 }
 
-static int study_answer(struct answer *x, const struct answer_runner *by, uint64_t jobs, struct err *e)
+static int study_run(struct experiment *x, const struct experiment_runner *by, uint64_t jobs, struct err *e)
 {
 	size_t n = 0;
 	struct progress *p;
@@ -76,30 +76,30 @@ static int study_answer(struct answer *x, const struct answer_runner *by, uint64
 	for (size_t i = 0; i < x->n_runs; i++)
 		n += x->runs[i].same == i;
 	p = progress_new("study", "commands", n);
-	rc = answer_run(x, by, jobs < ANSWER_JOBS ? (unsigned)jobs : ANSWER_JOBS, watch, p, e);
+	rc = experiment_run(x, by, jobs < EXPERIMENT_JOBS ? (unsigned)jobs : EXPERIMENT_JOBS, watch, p, e);
 	progress_free(p);
-	return rc < 0 ? -1 : answer_judge(x, e);
+	return rc < 0 ? -1 : experiment_judge(x, e);
 }
 
 /* All files are read before the first command runs. */
 static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
-                   const struct cmd *all, struct answers *s, struct err *e)
+                   const struct cmd *all, struct experiments *s, struct err *e)
 {
-	const struct answer_runner by = study_commands(all);
+	const struct experiment_runner by = study_commands(all);
 
 	while (s->n < (size_t)files->n) {
-		struct answer *x = answer_load(files->v[s->n], &by, e);
+		struct experiment *x = experiment_load(files->v[s->n], &by, e);
 
 		if (!x)
 			return -1;
 		s->v[s->n++] = x;
-		if (answer_check(x, e) < 0)
+		if (experiment_check(x, e) < 0)
 			return -1;
 	}
 	if (study_check_files(cmd, files, s, o->pages, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n && !o->dry; i++)
-		if (study_answer(s->v[i], &by, o->jobs, e) < 0)
+		if (study_run(s->v[i], &by, o->jobs, e) < 0)
 			return -1;
 	return 0;
 }
@@ -107,8 +107,9 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 static int study(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
                  const struct cmd *all, struct str *out, struct err *e)
 {
-	static void (*const print[])(const struct answers *, struct str *) = { answer_table, answer_csv, answer_json };
-	struct answers s = { calloc((size_t)files->n + 1, sizeof *s.v), 0 };
+	static void (*const print[])(const struct experiments *, struct str *) = { experiment_table, experiment_csv,
+		                                                                   experiment_json };
+	struct experiments s = { calloc((size_t)files->n + 1, sizeof *s.v), 0 };
 	enum out_format f;
 	int rc = -1;
 
@@ -118,13 +119,13 @@ static int study(const struct opt_cmd *cmd, const struct opt_list *files, const 
 		err_set(e, ERR_USAGE, "'--page' is of one study: of several, '--pages FOLDER'");
 	else if (cmd_format(o->format, &f, e) == 0 && run_all(cmd, files, o, all, &s, e) == 0) {
 		if (o->dry)
-			answer_commands(&s, out);
+			experiment_commands(&s, out);
 		else
 			print[f](&s, out);
 		rc = o->dry ? 0 : write_files(o, &s, e);
 	}
 	for (size_t i = 0; i < s.n; i++)
-		answer_free(s.v[i]);
+		experiment_free(s.v[i]);
 	free(s.v);
 	return rc;
 }
@@ -132,7 +133,7 @@ static int study(const struct opt_cmd *cmd, const struct opt_list *files, const 
 int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct options o = { .jobs = cpus < 1 ? 1 : cpus < ANSWER_JOBS ? (uint64_t)cpus : ANSWER_JOBS };
+	struct options o = { .jobs = cpus < 1 ? 1 : cpus < EXPERIMENT_JOBS ? (uint64_t)cpus : EXPERIMENT_JOBS };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_STUDY) },

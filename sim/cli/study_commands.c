@@ -20,7 +20,7 @@ static const struct cmd *find(const struct cmd *table, const char *name)
 /* The command with what is put before and behind its words: as main would find it, in JSON. NULL: there is none. */
 struct line {
 	const struct cmd *c;
-	char *argv[ANSWER_WORDS + 4];
+	char *argv[EXPERIMENT_WORDS + 4];
 	int argc;
 };
 
@@ -102,8 +102,8 @@ static int by_text(const struct line *l, struct arena *a, const struct json **do
 	l->c->run(l->argc, (char **)(uintptr_t)l->argv, &out, e);
 	if (out.failed)
 		err_nomem(e, NULL);
-	else if (out.len > ANSWER_BYTES)
-		err_set(e, ERR_IO, "it says more than %zu MiB", ANSWER_BYTES >> 20);
+	else if (out.len > EXPERIMENT_BYTES)
+		err_set(e, ERR_IO, "it says more than %zu MiB", EXPERIMENT_BYTES >> 20);
 	else if (e->kind == ERR_NONE || e->kind == ERR_BOUND)
 		rc = 0;
 	if (rc == 0 && !(*document = json_parse(str_c(&out), out.len, a, &why))) {
@@ -134,7 +134,7 @@ static int study_commands_run(void *all, const char *const *words, size_t n, con
 	return rc;
 }
 
-struct answer_runner study_commands(const struct cmd *all)
+struct experiment_runner study_commands(const struct cmd *all)
 {
-	return (struct answer_runner){ check, study_commands_run, (void *)(uintptr_t)all };
+	return (struct experiment_runner){ check, study_commands_run, (void *)(uintptr_t)all };
 }

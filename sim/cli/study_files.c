@@ -5,10 +5,10 @@
 #include "sim/cli/study_commands.h"
 
 /* A study's page in a folder; NULL: out of memory. */
-char *study_page_in(const char *folder, const struct answer *x)
+char *study_page_in(const char *folder, const struct experiment *x)
 {
 	size_t n;
-	const char *stem = answer_stem(x, &n);
+	const char *stem = experiment_stem(x, &n);
 
 	return arena_printf(x->a, "%s/%.*s.html", folder, (int)n, stem);
 }
@@ -35,11 +35,11 @@ static int add_file(struct files *f, const struct opt_file *x, struct err *e)
 	return 0;
 }
 
-static int add_files(struct files *f, const struct answer *x, const char *folder, struct err *e)
+static int add_files(struct files *f, const struct experiment *x, const char *folder, struct err *e)
 {
 	struct opt_file page = { OPT_WRITE, folder ? study_page_in(folder, x) : NULL, "pages", NULL };
 
-	for (const struct answer_run *u = x->runs; u < x->runs + x->n_runs; u++) {
+	for (const struct experiment_run *u = x->runs; u < x->runs + x->n_runs; u++) {
 		const char *by = u->n_files ? arena_printf(x->a, "%s:%d", x->path, u->place->line) : "";
 
 		if (!by)
@@ -56,7 +56,7 @@ static int add_files(struct files *f, const struct answer *x, const char *folder
 	return page.text ? add_file(f, &page, e) : err_nomem(e, NULL);
 }
 
-int study_check_files(const struct opt_cmd *cmd, const struct opt_list *args, const struct answers *s,
+int study_check_files(const struct opt_cmd *cmd, const struct opt_list *args, const struct experiments *s,
                       const char *pages, struct err *e)
 {
 	struct files f = { NULL, 0, 0 };

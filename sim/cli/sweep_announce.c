@@ -1,28 +1,18 @@
 /* sweep_announce.c - what a sweep is going to run, and about how long that takes. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "sim/cli/sweep.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sim/ui/progress.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* What one point costs here, by running one that can be built; in a process of its own, as all are: it may die of it. */
 static double seconds_a_point(const struct sweep *s, const struct sweep_job *job)
 {
-	const uint64_t began = now_ns();
+	const uint64_t began = progress_now_ns();
 	struct res_point p;
 	size_t i = 0;
 	pid_t pid;
@@ -38,7 +28,7 @@ static double seconds_a_point(const struct sweep *s, const struct sweep_job *job
 	}
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	return (double)(now_ns() - began) / 1e9;
+	return (double)(progress_now_ns() - began) / 1e9;
 }
 
 /* How long it will take, where no progress line says so: beside its figure another would only differ. */

@@ -3,15 +3,13 @@
  * --wall is what one step takes without the profiler, which stretches the spans it records (twice, here). It is kept
  * with every step annotation of the file (see tracedb_steps for what a step is), or with the annotations named by
  * --range, and the file itself gets the sum over its steps. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+#define _POSIX_C_SOURCE 200809L /* isatty */
 #include "sim/base/path.h"
 #include "sim/cli/cmd.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "sim/base/clock.h"
 #include "sim/ui/progress.h"
 #include "traces/read/format.h"
 
@@ -37,29 +35,6 @@ static int set_wall(struct tracedb *t, const struct options *o, const char *file
 }
 
 /* --- importing --------------------------------------------------------------------------------------------- */
-
-struct watch {
-	struct progress *line;
-	bool tried;
-};
-
-static void show_progress(void *arg, uint64_t done, uint64_t total)
-{
-	struct watch *w = arg;
-
-	if (!w->tried)
-		w->line = progress_new("importing", "bytes", total);
-	w->tried = true;
-	progress_set(w->line, done);
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 struct row {
 	const char *file;
@@ -89,9 +64,9 @@ static void trace_import_row(struct doc *d, const void *of, size_t i)
 static int import_one(struct tracedb *t, const char *file, const struct options *o, struct doc *d, struct err *e)
 {
 	struct trace_import_stats st = { 0 };
-	struct watch w = { NULL, false };
-	const double begin = seconds();
-	const struct format_options how = { (int64_t)o->context, show_progress, &w, path_source.temp() };
+	struct progress *line = NULL;
+	const uint64_t began = progress_now_ns();
+	const struct format_options how = { (int64_t)o->context, cmd_show_bytes, &line, path_source.temp() };
 	enum trace_format from;
 	double took;
 	int rc;
@@ -99,10 +74,10 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	if (format_parse(o->from, &from, e) < 0)
 		return -1;
 	rc = format_import_with(t, from, file, &how, &st, e);
-	progress_free(w.line);
+	progress_free(line);
 	if (rc < 0)
 		return -1;
-	took = seconds() - begin;
+	took = (double)(progress_now_ns() - began) / 1e9;
 	if (rc == 0)
 		cmd_trace_import_note(file, &st, o->context);
 	if (rc == 0) {

@@ -1,14 +1,13 @@
 /* validate.c - npusim validate: a machine against what was measured on it. */
 #include "sim/cli/validate.h"
 
-#include <string.h>
-
 #include "sim/cli/gpu_energy.h"
 #include "sim/cli/ops_rows.h"
 
 struct options {
 	struct gpu_options gpu;
 	const char *split, *output, *format, *start, *fidelity, *totals, *npu_totals;
+	enum sample_split of;
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
 	bool groups, twin, counters;
@@ -18,13 +17,8 @@ struct options {
 };
 
 #define NOT_GIVEN UINT32_MAX
-
-/* --- options ----------------------------------------------------------------------------------------------------- */
-
-static bool is_split(const char *s)
-{
-	return strcmp(s, "all") == 0 || strcmp(s, "fitted") == 0 || strcmp(s, "held-out") == 0;
-}
+#define WORST     20 /* samples to list */
+#define WORST_OPS 10
 
 static int validate_check_options(struct options *o, struct err *e)
 {
@@ -46,15 +40,8 @@ static int validate_check_options(struct options *o, struct err *e)
 		return -1;
 	if (o->energy.n && !o->gpu.traces.n && !o->gpu.tables.n && o->output)
 		return err_set(e, ERR_USAGE, "-o keeps errors of times: it goes with -t");
-	if (!is_split(o->split))
-		return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", o->split);
-	return 0;
+	return sample_split_parse(o->split, &o->of, e);
 }
-
-/* --- tables of ops ----------------------------------------------------------------------------------------------- */
-
-#define WORST     20
-#define WORST_OPS 10
 
 /* Options that say something of a GPU's kernels. */
 static int misplaced(const struct options *o, struct err *e)
@@ -75,10 +62,7 @@ static int misplaced(const struct options *o, struct err *e)
 
 static int validate_tables(const struct options *o, struct doc *d, struct err *e)
 {
-	struct validate_ops how = { .split_name = o->split,
-		                    .split = strcmp(o->split, "fitted") == 0     ? (int)SAMPLE_FITTED
-		                             : strcmp(o->split, "held-out") == 0 ? (int)SAMPLE_HELD_OUT
-		                                                                 : -1,
+	struct validate_ops how = { .split = o->of,
 		                    .worst = o->worst == UINT64_MAX ? WORST_OPS : o->worst,
 		                    .most = o->profile.most,
 		                    .output = o->output,
@@ -94,10 +78,9 @@ static int validate_tables(const struct options *o, struct doc *d, struct err *e
 	return validate_ops(&o->gpu, &how, d, e);
 }
 
-/* What only tables of ops have. */
-static int of_profiles(struct options *o, struct doc *d, struct err *e)
+static int of_profiles(const struct options *o, struct doc *d, struct err *e)
 {
-	const struct validate_gpu how = { o->split,  o->output,       o->worst == UINT64_MAX ? WORST : o->worst,
+	const struct validate_gpu how = { o->of,     o->output,       o->worst == UINT64_MAX ? WORST : o->worst,
 		                          o->groups, o->profile.most, &o->energy };
 
 	if (o->start || o->fidelity)
@@ -105,10 +88,8 @@ static int of_profiles(struct options *o, struct doc *d, struct err *e)
 	if (o->twin)
 		return err_set(e, ERR_USAGE, "'--twin' is of an NPU with a GPU's resources, and '%s' is a GPU",
 		               o->gpu.config);
-	if (o->worst == UINT64_MAX)
-		o->worst = WORST;
 	if (o->counters)
-		return validate_counters(&o->gpu, o->worst, d, e);
+		return validate_counters(&o->gpu, how.worst, d, e);
 	return o->profile.path ? validate_profile(&o->gpu, &o->profile, d, e) : validate_gpu(&o->gpu, &how, d, e);
 }
 

@@ -17,7 +17,7 @@ int validate_profile(const struct gpu_options *o, const struct validate_profile 
 
 /* Profiles and published tables, kernel by kernel. */
 struct validate_gpu {
-	const char *split;
+	enum sample_split split;
 	const char *output; /* as of validate_ops */
 	uint64_t worst;
 	bool groups; /* by the kind of case, too */
@@ -34,8 +34,7 @@ int validate_counters(const struct gpu_options *o, uint64_t most, struct doc *d,
 struct validate_ops {
 	enum run_start start;
 	enum run_fidelity fidelity;
-	const char *split_name;
-	int split;          /* enum sample_split; -1: all */
+	enum sample_split split;
 	uint64_t worst;     /* rows to list */
 	double most;        /* percent of mean error; < 0: any */
 	const char *output; /* where errors are kept, for npusim run to tell; NULL: nowhere */

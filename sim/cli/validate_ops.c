@@ -9,15 +9,14 @@
 #include "sim/report/rows_doc.h"
 #include "sim/ui/outfile.h"
 
-/* --- kept --------------------------------------------------------------------------------------------------------- */
-
 /* What `npusim run` then tells of answers of NPUs (silicon.h). */
 static int validate_ops_store(const struct ops_rows *t, const struct gpu_options *g, const struct validate_ops *o,
                               struct err *e)
 {
-	struct accuracy acc = {
-		.device = t->conf->cfg.name, .config = g->config, .split = o->split_name, .build = npusim_build_id()
-	};
+	struct accuracy acc = { .device = t->conf->cfg.name,
+		                .config = g->config,
+		                .split = sample_split_name(o->split),
+		                .build = npusim_build_id() };
 	struct str text = STR_INIT;
 	char model[17], digest[17];
 	uint64_t h = HASH_INIT;
@@ -36,22 +35,6 @@ static int validate_ops_store(const struct ops_rows *t, const struct gpu_options
 	return rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
-
-static int check_mape(const struct ops_rows *t, const struct validate_ops *o, struct err *e)
-{
-	struct score *all;
-
-	if (o->most < 0)
-		return 0;
-	if (score_samples(&t->rows.sim.all, 1, NULL, SCORE_ALL, t->arena, &all, e) < 0)
-		return -1;
-	return all[0].mape <= o->most
-	               ? 0
-	               : err_set(e, ERR_BOUND, "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)",
-	                         all[0].mape, o->most);
-}
-
 int validate_ops(const struct gpu_options *g, const struct validate_ops *o, struct doc *d, struct err *e)
 {
 	struct ops_rows t = { .conf = NULL };
@@ -60,13 +43,13 @@ int validate_ops(const struct gpu_options *g, const struct validate_ops *o, stru
 
 	if (rc == 0)
 		rc = rows_doc(d,
-		              &(struct rows_doc){ t.conf, &t.rows, t.n_blocks, o->start, o->fidelity, o->split_name,
+		              &(struct rows_doc){ t.conf, &t.rows, t.n_blocks, o->start, o->fidelity, o->split,
 		                                  o->worst, t.arena },
 		              e);
 	if (rc == 0 && o->output)
 		rc = validate_ops_store(&t, g, o, e);
 	if (rc == 0)
-		rc = check_mape(&t, o, e);
+		rc = score_check(&t.rows.sim.all, 1, SAMPLE_ALL, o->most, e);
 	ops_rows_free(&t);
 	return rc;
 }

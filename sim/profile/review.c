@@ -367,7 +367,7 @@ static int read_claims(struct loading *g, const struct ynode *root)
 
 		*c = (struct review_claim){ .printed = "", .is = "", .why = "", .got = NAN };
 		if (yaml_only_keys(g->y, n, keys, 6, g->e) < 0 || review_text(g, n, "at", &c->at) < 0 ||
-		    review_text(g, n, "says", &c->diags) < 0 ||
+		    review_text(g, n, "says", &c->says) < 0 ||
 		    (ynode_get(n, "why") && review_text(g, n, "why", &c->why) < 0) || judge(g, x, n, &values, c) < 0)
 			goto out;
 		if (c->verdict != REVIEW_HOLDS && !*c->why) {

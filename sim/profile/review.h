@@ -51,7 +51,7 @@ struct review_mean {
 
 enum review_verdict { REVIEW_HOLDS, REVIEW_DIFFERS, REVIEW_CONTRADICTED, REVIEW_TEXT };
 struct review_claim {
-	const char *at, *diags, *printed, *is, *why; /* printed, is: "" where there is none */
+	const char *at, *says, *printed, *is, *why; /* printed, is: "" where there is none */
 	double got;
 	enum review_verdict verdict;
 };

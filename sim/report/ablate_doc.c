@@ -271,7 +271,7 @@ static void listed(struct doc *d, const void *of, size_t i)
 	const struct ablate_change *c = (const struct ablate_change *)of + i;
 
 	doc_text(d, "name", c->name);
-	doc_text(d, "says", c->diags);
+	doc_text(d, "says", c->says);
 	doc_text(d, "mechanism", c->mechanism);
 	doc_text(d, "expects", c->not_modelled ? NULL : ablate_expects_name(c->expects));
 	doc_text(d, "not_modelled", c->not_modelled);

@@ -139,8 +139,8 @@ static void change(const struct ablate_doc *v, size_t i, struct str *out)
 
 	str_add(out, "<article>");
 	plain_page_element(out, "h2", "", c->name);
-	if (c->diags)
-		plain_page_element(out, "blockquote", "", c->diags);
+	if (c->says)
+		plain_page_element(out, "blockquote", "", c->says);
 	if (c->not_modelled) {
 		str_add(out, "<p><span class=\"v none\">not modelled</span>: ");
 		plain_page_text(out, c->not_modelled);

@@ -7,11 +7,6 @@
 
 /* --- cases ------------------------------------------------------------------------------------------------------ */
 
-static bool in_split(const struct energy_case *c, const char *split)
-{
-	return strcmp(split, "all") == 0 || (strcmp(split, "fitted") == 0) == (c->split == SAMPLE_FITTED);
-}
-
 static double error_of(const struct energy_case *c)
 {
 	return 100 * ((double)c->simulated - (double)c->measured) / (double)c->measured;
@@ -23,7 +18,7 @@ static int by_error(const void *a, const void *b)
 	                         error_of(*(const struct energy_case *const *)b));
 }
 
-static const struct energy_case **kept(const struct energy_cases *x, size_t n_x, const char *split, size_t *n)
+static const struct energy_case **kept(const struct energy_cases *x, size_t n_x, enum sample_split split, size_t *n)
 {
 	const struct energy_case **v;
 	size_t most = 1;
@@ -35,7 +30,7 @@ static const struct energy_case **kept(const struct energy_cases *x, size_t n_x,
 		return NULL;
 	for (size_t i = 0; i < n_x; i++)
 		for (size_t k = 0; k < x[i].n; k++)
-			if (in_split(&x[i].v[k], split))
+			if (sample_split_has(split, x[i].v[k].split))
 				v[(*n)++] = &x[i].v[k];
 	return v;
 }
@@ -58,7 +53,7 @@ static void energy_case(struct doc *d, const void *of, size_t i)
 				part[b] += c->parts.part[k];
 	doc_text(d, "case", c->name);
 	doc_text(d, "class", c->cls);
-	doc_text(d, "split", c->split == SAMPLE_FITTED ? "fitted" : "held-out");
+	doc_text(d, "split", sample_split_name(c->split));
 	doc_real(d, "measured_us", 3, c->us);
 	doc_real(d, "measured_w", 1, c->watts);
 	doc_real(d, "simulated_w", 1, watts(c, c->simulated));
@@ -70,7 +65,7 @@ static void energy_case(struct doc *d, const void *of, size_t i)
 }
 
 /* All of them for programs, the worst for people. */
-static int cases_doc(struct doc *d, const struct energy_cases *x, size_t n_x, const char *split, uint64_t worst,
+static int cases_doc(struct doc *d, const struct energy_cases *x, size_t n_x, enum sample_split split, uint64_t worst,
                      struct err *e)
 {
 	const bool people = d->format == OUT_TABLE;
@@ -133,8 +128,8 @@ static void class_members(struct doc *d, const void *of, size_t i)
 	clock_members(d, s);
 }
 
-static int scores_doc(struct doc *d, const struct energy_cases *x, size_t n_x, const char *split, const char *note,
-                      struct err *e)
+static int scores_doc(struct doc *d, const struct energy_cases *x, size_t n_x, enum sample_split split,
+                      const char *note, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct energy_score *s;
@@ -153,7 +148,7 @@ static int scores_doc(struct doc *d, const struct energy_cases *x, size_t n_x, c
 	return n < 0 ? -1 : 0;
 }
 
-int energy_doc(struct doc *d, const struct energy_cases *x, size_t n_x, const char *split, uint64_t worst,
+int energy_doc(struct doc *d, const struct energy_cases *x, size_t n_x, enum sample_split split, uint64_t worst,
                const char *note, struct err *e)
 {
 	if (d->format != OUT_CSV && scores_doc(d, x, n_x, split, note, e) < 0)

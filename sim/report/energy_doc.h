@@ -11,7 +11,7 @@
 
 /* For people errors by class and the worst cases, in percent; CSV has every case, JSON "energy": {...}, "clock": {...},
  * "energy_classes": [...]. `note` says what the answers are of. */
-int energy_doc(struct doc *d, const struct energy_cases *x, size_t n, const char *split, uint64_t worst,
+int energy_doc(struct doc *d, const struct energy_cases *x, size_t n, enum sample_split split, uint64_t worst,
                const char *note, struct err *e);
 
 #endif

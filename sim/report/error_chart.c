@@ -13,14 +13,7 @@
 #define CLASSES 7  /* with a colour of their own; the rest are grey */
 #define NAMED   6  /* of tables, the worst rows */
 
-static bool kept(const struct sample *x, const char *split)
-{
-	if (!x->measured_ns || !x->time.total)
-		return false;
-	return strcmp(split, "all") == 0 || (strcmp(split, "held-out") == 0) == (x->split == SAMPLE_HELD_OUT);
-}
-
-static void points(struct plot *p, const struct cases *sets, size_t n_sets, const char *split,
+static void points(struct plot *p, const struct cases *sets, size_t n_sets, enum sample_split split,
                    const char *const *classes, int n)
 {
 	int series[CLASSES + 1];
@@ -35,7 +28,7 @@ static void points(struct plot *p, const struct cases *sets, size_t n_sets, cons
 
 			while (c < n && strcmp(classes[c], x->cls) != 0)
 				c++;
-			if (kept(x, split))
+			if (sample_split_has(split, x->split) && x->measured_ns && x->time.total)
 				plot_xy(p, series[c], unit_us((int64_t)x->measured_ns), unit_ps_us(x->time.total));
 		}
 }
@@ -61,16 +54,6 @@ static int commonest(const struct score *s, int n, const char **classes)
 	return m;
 }
 
-static bool is_held_out(const struct sample *x)
-{
-	return kept(x, "held-out");
-}
-
-static bool is_fitted(const struct sample *x)
-{
-	return kept(x, "fitted");
-}
-
 static struct plot *new_chart(const char *title, const char *under)
 {
 	struct plot *p = plot_new(title, under);
@@ -81,24 +64,21 @@ static struct plot *new_chart(const char *title, const char *under)
 	return p;
 }
 
-struct plot *error_chart(const struct cases *sets, size_t n_sets, const char *split, const char *machine,
+struct plot *error_chart(const struct cases *sets, size_t n_sets, enum sample_split split, const char *machine,
                          struct arena *a, struct err *e)
 {
-	bool (*keep)(const struct sample *) = strcmp(split, "held-out") == 0 ? is_held_out
-	                                      : strcmp(split, "fitted") == 0 ? is_fitted
-	                                                                     : NULL;
 	const char *classes[CLASSES];
 	struct score *all, *by_class;
 	struct plot *p;
 	char text[256];
-	int n = score_samples(sets, n_sets, keep, SCORE_ALL, a, &all, e);
+	int n = score_samples(sets, n_sets, split, SCORE_ALL, a, &all, e);
 
 	if (n == 0)
-		err_set(e, ERR_IO, "no sample of split '%s' to draw", split);
-	if (n <= 0 || (n = score_samples(sets, n_sets, keep, SCORE_CLASS, a, &by_class, e)) < 0)
+		err_set(e, ERR_IO, "no sample of split '%s' to draw", sample_split_name(split));
+	if (n <= 0 || (n = score_samples(sets, n_sets, split, SCORE_CLASS, a, &by_class, e)) < 0)
 		return NULL;
-	snprintf(text, sizeof text, "%s, %zu samples (%s): mean error %.1f %%, median %.1f %%", machine, all->n, split,
-	         all->mape, all->median_ape);
+	snprintf(text, sizeof text, "%s, %zu samples (%s): mean error %.1f %%, median %.1f %%", machine, all->n,
+	         sample_split_name(split), all->mape, all->median_ape);
 	p = new_chart("Kernel time, simulated against measured", text);
 	points(p, sets, n_sets, split, classes, commonest(by_class, n, classes));
 	return p;
@@ -167,13 +147,13 @@ struct plot *error_rows_chart(const struct cases *c, const char *machine, bool o
 	char text[256];
 	int n;
 
-	if (score_samples(c, 1, NULL, SCORE_ALL, a, &all, e) < 0 ||
-	    (n = score_samples(c, 1, NULL, SCORE_CLASS, a, &by_class, e)) < 0)
+	if (score_samples(c, 1, SAMPLE_ALL, SCORE_ALL, a, &all, e) < 0 ||
+	    (n = score_samples(c, 1, SAMPLE_ALL, SCORE_CLASS, a, &by_class, e)) < 0)
 		return NULL;
 	snprintf(text, sizeof text, "%s, %zu rows%s: mean error %.1f %%, median %.1f %%", machine, all->n,
 	         on_chip ? " on chip" : "", all->mape, all->median_ape);
 	p = new_chart("Time of ops, simulated against measured", text);
-	points(p, c, 1, "all", classes, commonest(by_class, n, classes));
+	points(p, c, 1, SAMPLE_ALL, classes, commonest(by_class, n, classes));
 	if (name_worst(p, c, a, e) < 0) {
 		plot_free(p);
 		return NULL;

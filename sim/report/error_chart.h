@@ -5,9 +5,9 @@
 #include "results/plot/plot.h"
 #include "sim/accuracy/cases.h"
 
-/* Samples of a split: "held-out", "fitted" or "all". */
-struct plot *error_chart(const struct cases *sets, size_t n, const char *split, const char *machine, struct arena *a,
-                         struct err *e);
+/* Samples of a split. */
+struct plot *error_chart(const struct cases *sets, size_t n, enum sample_split split, const char *machine,
+                         struct arena *a, struct err *e);
 /* `on_chip`: operands were there before each. */
 struct plot *error_rows_chart(const struct cases *c, const char *machine, bool on_chip, struct arena *a, struct err *e);
 

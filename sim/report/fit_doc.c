@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/ui/outfile.h"
+
 /* A value of a parameter; counts as they are written. */
 static void value(struct doc *d, const char *key, enum cfg_type t, uint64_t v)
 {
@@ -68,22 +70,80 @@ void fit_doc(struct doc *d, const struct fit_plan *p, const struct cfg *c)
 	doc_table_close(d, fitted, &x);
 }
 
-/* Values that the configuration and the kernel table did not have before. */
-int fit_changed(const struct fit_plan *p, struct err *e)
-{
-	size_t n = 0;
-	const char *first = NULL;
+/* --- rows of an NPU ------------------------------------------------------------------------------------------------ */
 
-	for (size_t i = 0; i < p->n_measured; i++)
-		n += p->measured[i].value != p->measured[i].given;
+#define UNTOLD 0.1 /* points of mean error for a tenth of a value */
+
+struct rows {
+	const struct fit_rows_ask *q;
+	const struct fit_rows *r;
+};
+
+/* A table's rows that were taken, then those that were not. */
+static void table_row(struct doc *d, const void *of, size_t i)
+{
+	const struct rows *x = of;
+	const struct fit_rows_table *t = &x->q->tables[i / 2];
+	const struct fit_rows_error *now = &x->r->now[i];
+
+	if (!d->heads && !now->n)
+		return;
+	doc_text(d, "table", t->path);
+	doc_text(d, "start", run_start_name(t->start));
+	doc_text(d, "fitted", i % 2 ? "no" : "yes");
+	doc_count(d, "rows", now->n);
+	doc_real(d, "before", 2, x->r->was[i].mape);
+	doc_real(d, "mape", 2, now->mape);
+	doc_real(d, "bias", 2, now->bias);
+}
+
+static void odd_row(struct doc *d, const void *of, size_t i)
+{
+	const struct fit_rows_odd *x = (const struct fit_rows_odd *)of + i;
+
+	doc_name(d, "op", 40, x->op);
+	doc_ns(d, "measured_us", 1, x->measured_ns);
+	doc_ps(d, "simulated_us", 1, x->simulated);
+	doc_real(d, "error_pct", 1, x->error);
+}
+
+/* Values that could as well be others. */
+static void say_untold(struct doc *d, const struct fit_plan *p)
+{
+	bool any = false;
+
 	for (size_t i = 0; i < p->n_fit; i++)
-		if (p->fit[i].value != p->fit[i].given) {
-			n++;
-			first = first ? first : p->fit[i].name;
+		if (p->fit[i].sensitivity < UNTOLD) {
+			doc_say(d, "%s%s", any ? ", " : "these rows hardly tell: ", p->fit[i].name);
+			any = true;
 		}
-	return n ? err_set(e, ERR_BOUND, "%zu values differ from those given%s%s", n, first ? ", the first is " : "",
-	                   first ? first : "")
-	         : 0;
+	doc_say(d, "%s", any ? "\n" : "");
+}
+
+void fit_rows_doc(struct doc *d, const struct fit_rows_ask *q, const struct fit_rows *r, const struct fit_plan *p,
+                  const struct cfg *c)
+{
+	const struct rows x = { q, r };
+
+	fit_doc(d, p, c);
+	if (d->format != OUT_TABLE)
+		return;
+	doc_say(d, "\n");
+	doc_table(d, NULL, "error by table, percent", 2 * q->n, table_row, &x);
+	if (r->n_odd) {
+		doc_say(d, "\n");
+		doc_table(d, NULL, "rows that no value explains", r->n_odd, odd_row, r->odd);
+	}
+	doc_say(d,
+	        "\n%zu rows, %zu fitted parameters, %u evaluations\n"
+	        "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
+	        r->fit.samples, p->n_fit, r->fit.evaluations + r->by_table.evaluations, r->fit.mape, (unsigned)q->folds,
+	        r->fit.cv_mape);
+	if (r->rest.n)
+		doc_say(d, "on the %zu rows that were not taken %.2f %%\n", r->rest.n, r->rest.mape);
+	say_untold(d, p);
+	if (q->n > 1 && q->folds && !q->rows)
+		doc_say(d, "each table by a fit to the others: %.2f %%\n", r->by_table.cv_mape);
 }
 
 /* --- the file -------------------------------------------------------------------------------------------------------- */
@@ -97,7 +157,7 @@ static void quoted(struct str *out, const char *s)
 }
 
 /* Every value the configuration gives, with its source; a section a block. */
-void fit_config_text(const struct cfg *c, struct str *out)
+static void config_text(const struct cfg *c, struct str *out)
 {
 	const char *section = "";
 	struct str v = STR_INIT;
@@ -120,4 +180,15 @@ void fit_config_text(const struct cfg *c, struct str *out)
 		str_add(out, "}\n");
 	}
 	str_free(&v);
+}
+
+int fit_write(const struct cfg *c, const char *path, struct err *e)
+{
+	struct str out = STR_INIT;
+	int rc;
+
+	config_text(c, &out);
+	rc = outfile_write(path, &out, e);
+	str_free(&out);
+	return rc;
 }

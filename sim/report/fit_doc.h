@@ -2,15 +2,15 @@
 #ifndef NPUSIM_SIM_REPORT_FIT_DOC_H
 #define NPUSIM_SIM_REPORT_FIT_DOC_H
 
-#include "sim/accuracy/fit.h"
-#include "sim/base/cfg.h"
+#include "sim/accuracy/fit_rows.h"
 #include "sim/report/doc.h"
 
 void fit_doc(struct doc *d, const struct fit_plan *p, const struct cfg *c);
-/* An error where a value is not the one that was given. */
-int fit_changed(const struct fit_plan *p, struct err *e);
+/* The same of an NPU; for people with errors by table, rows that stay far off, and what folds say. */
+void fit_rows_doc(struct doc *d, const struct fit_rows_ask *q, const struct fit_rows *r, const struct fit_plan *p,
+                  const struct cfg *c);
 
-/* Every value a configuration gives, with its source. */
-void fit_config_text(const struct cfg *c, struct str *out);
+/* A file with every value that a configuration gives, and its source. */
+int fit_write(const struct cfg *c, const char *path, struct err *e);
 
 #endif

@@ -100,7 +100,7 @@ static void claim(struct doc *d, const void *of, size_t i)
 		doc_text(d, "verdict", verdict_name(c->verdict));
 	}
 	doc_text(d, "at", c->at);
-	doc_text(d, "says", c->diags);
+	doc_text(d, "says", c->says);
 	if (json)
 		doc_text(d, "verdict", verdict_name(c->verdict));
 	doc_text(d, "printed", json && !*c->printed ? NULL : c->printed);
@@ -115,7 +115,7 @@ static void write_claim(const struct review_claim *c, size_t number, struct str 
 {
 	struct str line = STR_INIT;
 
-	str_addf(&line, "%s: %s", c->at, c->diags);
+	str_addf(&line, "%s: %s", c->at, c->says);
 	str_addf(out, "%2zu  %-12s  ", number, verdict_name(c->verdict));
 	out_wrap(str_c(&line), 18, 18, WIDTH, out);
 	str_clear(&line);

@@ -18,10 +18,11 @@ struct scores {
 static int score(const struct rows *r, bool products, enum score_by by, struct arena *a, struct scores *s,
                  struct err *e)
 {
-	s->n = score_samples(products ? &r->sim.products : &r->sim.all, 1, NULL, by, a, &s->sim, e);
+	s->n = score_samples(products ? &r->sim.products : &r->sim.all, 1, SAMPLE_ALL, by, a, &s->sim, e);
 	if (s->n < 0)
 		return -1;
-	return score_samples(products ? &r->roof.products : &r->roof.all, 1, NULL, by, a, &s->roof, e) < 0 ? -1 : 0;
+	return score_samples(products ? &r->roof.products : &r->roof.all, 1, SAMPLE_ALL, by, a, &s->roof, e) < 0 ? -1
+	                                                                                                         : 0;
 }
 
 static const char *const row_groups[] = { "1", "2-64", "65-512", "more" }; /* as rows.c names them, in order */
@@ -187,7 +188,7 @@ static void head(struct doc *d, const struct rows_doc *t, const struct scores *a
 
 	score_doc_errors(d, "samples", &all->sim[0]);
 	score_doc_sums(d, &all->sim[0]);
-	doc_text(d, "split", t->split);
+	doc_text(d, "split", sample_split_name(t->split));
 	doc_text(d, "start", run_start_name(t->start));
 	doc_text(d, "fidelity", engine->fidelity);
 	doc_count(d, "unmeasured", t->rows->unmeasured);
@@ -225,7 +226,7 @@ int rows_doc(struct doc *d, const struct rows_doc *t, struct err *e)
 	}
 	if (t->rows->energy.n) {
 		doc_say(d, "\n");
-		rc = energy_doc(d, &t->rows->energy, 1, "all", t->worst, ENERGY_DOC_TITLE, e);
+		rc = energy_doc(d, &t->rows->energy, 1, SAMPLE_ALL, t->worst, ENERGY_DOC_TITLE, e);
 	}
 	doc_close(d, '}');
 	return rc;

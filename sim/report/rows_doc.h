@@ -12,7 +12,7 @@ struct rows_doc {
 	bool blocks; /* there are some among them */
 	enum run_start start;
 	enum run_fidelity fidelity;
-	const char *split;
+	enum sample_split split;
 	uint64_t worst; /* rows to list */
 	struct arena *arena;
 };

@@ -178,7 +178,7 @@ static int read_change(struct reader *r, const struct ynode *n, struct ablate_ch
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a change is a mapping: {name: NAME, set: {l2.size: 64 MiB}}");
 	if (yaml_only_keys(r->y, n, change_keys, COUNT(change_keys), r->e) < 0 ||
-	    ablate_need(r, n, "name", "a change", &c->name) < 0 || text_in(r, n, "says", &c->diags) < 0 ||
+	    ablate_need(r, n, "name", "a change", &c->name) < 0 || text_in(r, n, "says", &c->says) < 0 ||
 	    text_in(r, n, "not_modelled", &c->not_modelled) < 0 || text_in(r, n, "mechanism", &c->mechanism) < 0 ||
 	    read_expects(r, ynode_get(n, "expects"), c) < 0 || read_pays(r, ynode_get(n, "pays"), c) < 0 ||
 	    (apart && yaml_bool(r->y, apart, &c->apart, r->e) < 0))

@@ -49,7 +49,7 @@ struct ablate_workload {
 enum ablate_expects { ABLATE_FASTER, ABLATE_NO_SLOWER, ABLATE_LESS_ENERGY };
 
 struct ablate_change {
-	const char *name, *diags, *mechanism, *not_modelled;
+	const char *name, *says, *mechanism, *not_modelled;
 	const char *const *sets; /* KEY=VALUE */
 	size_t n_sets;
 	enum ablate_expects expects;

@@ -16,7 +16,7 @@ struct progress {
 	uint64_t total, start_ns, shown_ns;
 };
 
-static uint64_t now_ns(void)
+uint64_t progress_now_ns(void)
 {
 	struct timespec t;
 
@@ -42,7 +42,7 @@ struct progress *progress_new(const char *label, const char *unit, uint64_t tota
 	snprintf(p->label, sizeof p->label, "%s", label);
 	snprintf(p->unit, sizeof p->unit, "%s", unit);
 	p->total = total;
-	p->start_ns = p->shown_ns = now_ns();
+	p->start_ns = p->shown_ns = progress_now_ns();
 	return p;
 }
 
@@ -64,7 +64,7 @@ static void print_left(double seconds)
 
 void progress_set(struct progress *p, uint64_t done)
 {
-	const uint64_t now = p ? now_ns() : 0;
+	const uint64_t now = p ? progress_now_ns() : 0;
 	double per_s;
 
 	if (!p || (done && now - p->shown_ns < INTERVAL_NS))

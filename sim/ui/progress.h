@@ -13,5 +13,6 @@ struct progress *progress_new(const char *label, const char *unit, uint64_t tota
 void progress_set(struct progress *p, uint64_t done); /* 0: nothing is done yet, and is said at once */
 void progress_of(struct progress *p, uint64_t total); /* when it is known, or known to be more */
 void progress_free(struct progress *p);               /* wipes the line; NULL is fine */
+uint64_t progress_now_ns(void);                       /* of a clock that only goes on */
 
 #endif

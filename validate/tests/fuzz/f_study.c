@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sim/cli/study_commands.h"
-#include "sim/report/answer_doc.h"
+#include "sim/report/experiment_doc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -55,11 +55,12 @@ static const struct cmd commands[] = { { "look", look, NULL, "" },
 	                               { "trace", NULL, group, "" },
 	                               { NULL, NULL, NULL, NULL } };
 
-static void print(struct answer *x)
+static void print(struct experiment *x)
 {
-	static void (*const how[])(const struct answers *, struct str *) = { answer_commands, answer_table, answer_csv,
-		                                                             answer_json, answer_markdown };
-	const struct answers s = { &x, 1 };
+	static void (*const how[])(const struct experiments *, struct str *) = { experiment_commands, experiment_table,
+		                                                                 experiment_csv, experiment_json,
+		                                                                 experiment_markdown };
+	const struct experiments s = { &x, 1 };
 	struct str out = STR_INIT;
 
 	for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
@@ -67,33 +68,33 @@ static void print(struct answer *x)
 		assert(out.len && !out.failed);
 		str_clear(&out);
 	}
-	answer_page(x, &out);
+	experiment_page(x, &out);
 	assert(out.len && !out.failed);
 	str_free(&out);
 }
 
-static int take(struct answer *x, const char *said, struct err *e)
+static int take(struct experiment *x, const char *said, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	const struct json *document = json_parse(said, strlen(said), a, e);
 	int rc = document ? 0 : -1;
 
 	for (size_t i = 0; rc == 0 && i < x->n_runs; i++)
-		rc = answer_take(x, i, document, e);
+		rc = experiment_take(x, i, document, e);
 	arena_free(a);
 	return rc;
 }
 
-static void judge(struct answer *x, const char *said)
+static void judge(struct experiment *x, const char *said)
 {
 	struct err e = ERR_INIT;
 	size_t judged = 0;
 
-	if (answer_check(x, &e) < 0 || take(x, said, &e) < 0 || answer_judge(x, &e) < 0) {
+	if (experiment_check(x, &e) < 0 || take(x, said, &e) < 0 || experiment_judge(x, &e) < 0) {
 		assert(e.kind != ERR_NONE && e.msg[0]);
 		return;
 	}
-	for (size_t i = 0; i < ANSWER_VERDICTS; i++)
+	for (size_t i = 0; i < EXPERIMENT_VERDICTS; i++)
 		judged += x->counted[i];
 	assert(judged == x->n_claims && judged > 0);
 	print(x);
@@ -103,10 +104,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const char small[] =
 		"{\"us\": 12.5, \"bound\": \"dram\", \"ops\": [{\"kind\": \"gemm\", \"us\": 3}, {\"us\": null}]}";
-	const struct answer_runner by = study_commands(commands);
+	const struct experiment_runner by = study_commands(commands);
 	struct err e = ERR_INIT;
 	char *text = malloc(n + 1), *mark, *said;
-	struct answer *x;
+	struct experiment *x;
 
 	if (!text)
 		abort();
@@ -115,13 +116,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	text[n] = '\0';
 	mark = strstr(text, "\n%\n");
 	said = mark ? mark + 3 : NULL;
-	x = answer_parse(text, mark ? (size_t)(mark - text) + 1 : n, "fuzz", &by, &e);
+	x = experiment_parse(text, mark ? (size_t)(mark - text) + 1 : n, "fuzz", &by, &e);
 	assert(!x || !written);
 	if (x)
 		judge(x, said ? said : small);
 	else
 		assert(e.kind != ERR_NONE && e.msg[0]);
-	answer_free(x);
+	experiment_free(x);
 	free(text);
 	return 0;
 }

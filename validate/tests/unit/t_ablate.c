@@ -177,7 +177,7 @@ TEST(workers_do_not_change_the_answer)
 
 /* --- files ------------------------------------------------------------------------------------------------------------- */
 
-static void diags(const char *rest, const char *part, int line)
+static void refused(const char *rest, const char *part, int line)
 {
 	struct bed b;
 
@@ -191,24 +191,24 @@ static void diags(const char *rest, const char *part, int line)
 
 TEST(a_file_that_is_none_has_its_line)
 {
-	diags("", "has 'changes'", 1);
-	diags("changes: []\n", "'changes' is empty", 6);
-	diags("changes: {a: b}\n", "'changes' is empty", 6);
-	diags("changes:\n- {name: a, set: {l2.sise: 1 MiB}}\n", "did you mean 'l2.size'?", 7);
-	diags("changes:\n- {name: a, set: {cores: 16}}\n", "'a' changes nothing: the base has cores=16 already", 7);
-	diags("changes:\n- {name: a, set: {cores: 0}}\n", "'cores'", 7);
-	diags("changes:\n- {name: a, set: {}}\n", "'set' is a mapping", 7);
-	diags("changes:\n- {set: {cores: 8}}\n", "a change has no 'name'", 7);
-	diags("changes:\n- {name: a}\n", "neither 'set' nor 'not_modelled'", 7);
-	diags("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "both 'set' and 'not_modelled'", 7);
-	diags("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
-	diags("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'",
-	      8);
-	diags("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
-	diags("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster, no slower or less energy", 7);
-	diags("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
-	diags("changes: [1]\n", "a change is a mapping", 6);
-	diags("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
+	refused("", "has 'changes'", 1);
+	refused("changes: []\n", "'changes' is empty", 6);
+	refused("changes: {a: b}\n", "'changes' is empty", 6);
+	refused("changes:\n- {name: a, set: {l2.sise: 1 MiB}}\n", "did you mean 'l2.size'?", 7);
+	refused("changes:\n- {name: a, set: {cores: 16}}\n", "'a' changes nothing: the base has cores=16 already", 7);
+	refused("changes:\n- {name: a, set: {cores: 0}}\n", "'cores'", 7);
+	refused("changes:\n- {name: a, set: {}}\n", "'set' is a mapping", 7);
+	refused("changes:\n- {set: {cores: 8}}\n", "a change has no 'name'", 7);
+	refused("changes:\n- {name: a}\n", "neither 'set' nor 'not_modelled'", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "both 'set' and 'not_modelled'", 7);
+	refused("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'",
+	        8);
+	refused("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster, no slower or less energy", 7);
+	refused("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
+	refused("changes: [1]\n", "a change is a mapping", 6);
+	refused("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
 }
 
 static void workloads_say(const char *workloads, const char *part)

@@ -174,7 +174,7 @@ TEST(a_block_is_one_sample_of_its_kind)
 
 	run(&r, "ffn_erf,a,64,512,1024,7.5", NULL, RUN_EVENT);
 	CHECK_OK(rows_new(&rows, 1, r.t.a, &r.t.e), r.t.e);
-	CHECK_OK(rows_add_blocks(&rows, r.t.v, r.t.n, r.c, &how, -1, &r.t.e), r.t.e);
+	CHECK_OK(rows_add_blocks(&rows, r.t.v, r.t.n, r.c, &how, SAMPLE_ALL, &r.t.e), r.t.e);
 	CHECK_U64(rows.sim.all.n, 1);
 	CHECK_STR(rows.sim.all.v[0].cls, "ffn_erf");
 	CHECK_STR(rows.sim.all.v[0].group, "2-64");

@@ -437,7 +437,7 @@ TEST(bandwidth_and_a_pin_rate_that_contradict_are_an_error)
 TEST(times_and_geometry_that_cannot_be_are_errors)
 {
 	static const struct {
-		const char *set, *diags;
+		const char *set, *says;
 	} rows[] = {
 		{ "dram.t_ras=50 ns", "dram.t_rc" },
 		{ "dram.t_refi=390 ns", "dram.t_refi" },
@@ -458,9 +458,9 @@ TEST(times_and_geometry_that_cannot_be_are_errors)
 
 		CHECK(raw);
 		CHECK_OK(cfg_set(raw, rows[i].set, &e), e);
-		if (rows[i].diags) {
+		if (rows[i].says) {
 			CHECK(dram_cfg_resolve(&c, raw, &e) < 0);
-			CHECK_HAS(e.msg, rows[i].diags);
+			CHECK_HAS(e.msg, rows[i].says);
 		} else {
 			CHECK_OK(dram_cfg_resolve(&c, raw, &e), e);
 		}

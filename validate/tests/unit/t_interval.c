@@ -435,7 +435,7 @@ TEST(what_is_left_out_is_not_looked_at)
 
 /* --- bad tables ---------------------------------------------------------------------------------------------------------- */
 
-static void diags(const char *text, const char *part)
+static void refused(const char *text, const char *part)
 {
 	struct arena *a = arena_new(0);
 	struct interval_total *v;
@@ -453,16 +453,16 @@ static void diags(const char *text, const char *part)
 TEST(a_table_of_totals_that_is_none_has_its_line)
 {
 #define HEAD "device,model,step,way,measured_us,simulated_us,classes\n"
-	diags("", "is empty");
-	diags("device,model\n", "column 3 is ''");
-	diags(HEAD, "has no totals");
-	diags(HEAD "h200,m,s,kernels,1,2\n", "has 7 fields");
-	diags(HEAD "h200,m,s,kernels,nan,2,a:1\n", "'nan' is no time");
-	diags(HEAD "h200,m,s,kernels,0,2,a:1\n", "'0' is no time");
-	diags(HEAD "h200,m,s,kernels,1,-2,a:1\n", "'-2' is no time");
-	diags(HEAD "h200,m,s,kernels,1,2,a\n", "is no class and share");
-	diags(HEAD "h200,m,s,kernels,1,2,a:2\n", "is no class and share");
-	diags(HEAD "h200,m,s,kernels,1,2,a:0.5;b:0.5\n", "is no class and share");
+	refused("", "is empty");
+	refused("device,model\n", "column 3 is ''");
+	refused(HEAD, "has no totals");
+	refused(HEAD "h200,m,s,kernels,1,2\n", "has 7 fields");
+	refused(HEAD "h200,m,s,kernels,nan,2,a:1\n", "'nan' is no time");
+	refused(HEAD "h200,m,s,kernels,0,2,a:1\n", "'0' is no time");
+	refused(HEAD "h200,m,s,kernels,1,-2,a:1\n", "'-2' is no time");
+	refused(HEAD "h200,m,s,kernels,1,2,a\n", "is no class and share");
+	refused(HEAD "h200,m,s,kernels,1,2,a:2\n", "is no class and share");
+	refused(HEAD "h200,m,s,kernels,1,2,a:0.5;b:0.5\n", "is no class and share");
 #undef HEAD
 }
 

@@ -192,7 +192,7 @@ TEST(the_machine_has_the_shared_part_as_scratchpad)
 TEST(wrong_sizes_are_named)
 {
 	static const struct {
-		const char *yaml, *diags;
+		const char *yaml, *says;
 	} bad[] = {
 		{ "size: 4 KiB\n", "'l1.size' less its shared part is too small: 4096 B in each of 2 cores" },
 		{ "size: 64 KiB\nsector: 256 B\n", "'l1.sector' is a part of a line" },
@@ -207,7 +207,7 @@ TEST(wrong_sizes_are_named)
 
 		bed_cfg(l1_schema, &c, bad[i].yaml);
 		CHECK(l1_cfg_check(&c, 2, &e) < 0 && e.kind == ERR_CONFIG);
-		CHECK_HAS(e.msg, bad[i].diags);
+		CHECK_HAS(e.msg, bad[i].says);
 	}
 }
 

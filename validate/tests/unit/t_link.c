@@ -151,7 +151,7 @@ TEST(what_makes_no_sense_is_refused)
 	static const struct {
 		const char *rows;
 		uint32_t chips;
-		const char *diags;
+		const char *says;
 	} cases[] = {
 		{ "chips: 4", 2, "has no links" },
 		{ "bandwidth: 1 GB/s, chips: 4", 8, "'links.chips' is 4" },
@@ -169,7 +169,7 @@ TEST(what_makes_no_sense_is_refused)
 		struct err e = ERR_INIT;
 
 		CHECK((cases[i].chips ? link_check(&c, cases[i].chips, &e) : link_cfg_check(&c, &e)) < 0);
-		CHECK_HAS(e.msg, cases[i].diags);
+		CHECK_HAS(e.msg, cases[i].says);
 	}
 }
 

@@ -93,7 +93,7 @@ TEST(the_ten_longest_are_those_that_are_printed_and_one_has_two_classes)
 static const struct review_claim *claim(const struct review *r, const char *part)
 {
 	for (size_t i = 0; i < r->n_claims; i++)
-		if (strstr(r->claims[i].diags, part))
+		if (strstr(r->claims[i].says, part))
 			return &r->claims[i];
 	test_fail(__FILE__, __LINE__, "no claim says '%s'", part);
 }
@@ -101,7 +101,7 @@ static const struct review_claim *claim(const struct review *r, const char *part
 TEST(what_the_review_of_the_report_found_is_found_by_the_tables)
 {
 	static const struct {
-		const char *diags;
+		const char *says;
 		enum review_verdict verdict;
 		double got;
 	} known[] = {
@@ -122,7 +122,7 @@ TEST(what_the_review_of_the_report_found_is_found_by_the_tables)
 
 	up(&b);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		const struct review_claim *c = claim(&b.r, known[i].diags);
+		const struct review_claim *c = claim(&b.r, known[i].says);
 
 		CHECK_U64(c->verdict, known[i].verdict);
 		CHECK(c->verdict == REVIEW_TEXT || fabs(c->got - known[i].got) < 0.001);

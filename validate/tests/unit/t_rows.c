@@ -35,7 +35,7 @@ static void up(struct table *t, const char *text, const char *config)
 	CHECK_OK(rows_new(&t->rows, t->s.n_ops, t->b.a, &t->b.e), t->b.e);
 }
 
-static void add(struct table *t, enum run_start start, enum run_fidelity f, int split)
+static void add(struct table *t, enum run_start start, enum run_fidelity f, enum sample_split split)
 {
 	const struct run_opts how = { .start = start, .fidelity = f, .seed = 1 };
 
@@ -70,7 +70,7 @@ TEST(a_row_is_alone_in_every_engine)
 			struct table t;
 
 			up(&t, products, gpu ? H200 : DSOCR);
-			add(&t, RUN_COLD, f ? RUN_ANALYTIC : RUN_EVENT, -1);
+			add(&t, RUN_COLD, f ? RUN_ANALYTIC : RUN_EVENT, SAMPLE_ALL);
 			CHECK(t.rows.sim.all.n == 7 && t.rows.unmeasured == 1);
 			CHECK_U64(t.rows.sim.all.v[6].time.total, t.rows.sim.all.v[0].time.total);
 			CHECK(t.rows.sim.all.v[1].time.total > t.rows.sim.all.v[0].time.total);
@@ -88,7 +88,7 @@ TEST(a_row_alone_takes_what_a_run_of_it_takes)
 	struct table t;
 
 	up(&t, "op,m,n,k,measured_us\ngemm,1,4096,4096,9\n", DSOCR);
-	add(&t, RUN_COLD, RUN_EVENT, -1);
+	add(&t, RUN_COLD, RUN_EVENT, SAMPLE_ALL);
 	CHECK_OK(run_stream(&t.s, t.conf, &how, t.b.a, &x, &t.b.e), t.b.e);
 	CHECK_U64(t.rows.sim.all.v[0].time.total, x.total_ps);
 	CHECK_U64(t.rows.roof.all.v[0].time.total, x.roofline_ps);
@@ -104,14 +104,14 @@ TEST(products_are_told_apart_by_their_rows)
 	int n;
 
 	up(&t, products, DSOCR);
-	add(&t, RUN_COLD, RUN_ANALYTIC, -1);
+	add(&t, RUN_COLD, RUN_ANALYTIC, SAMPLE_ALL);
 	for (size_t i = 0; i < 7; i++)
 		CHECK_STR(t.rows.sim.products.v[i].group, names[i]);
-	n = score_samples(&t.rows.sim.products, 1, NULL, SCORE_GROUP, t.b.a, &s, &t.b.e);
+	n = score_samples(&t.rows.sim.products, 1, SAMPLE_ALL, SCORE_GROUP, t.b.a, &s, &t.b.e);
 	CHECK(n == 4 && s[0].n == 3 && s[1].n == 1 && s[2].n == 2 && s[3].n == 1);
 	down(&t);
 	up(&t, "op,elements,measured_us\ncopy,4096,1\n", DSOCR);
-	add(&t, RUN_COLD, RUN_ANALYTIC, -1);
+	add(&t, RUN_COLD, RUN_ANALYTIC, SAMPLE_ALL);
 	CHECK(t.rows.sim.all.n == 1 && t.rows.sim.products.n == 0);
 	CHECK_STR(t.rows.sim.all.v[0].cls, "copy");
 	down(&t);
@@ -124,14 +124,14 @@ TEST(each_row_is_in_one_half_by_what_it_is)
 
 	for (int split = 0; split < 2; split++) {
 		up(&half, products, DSOCR);
-		add(&half, RUN_COLD, RUN_ANALYTIC, split);
+		add(&half, RUN_COLD, RUN_ANALYTIC, (enum sample_split)split);
 		n[split] = half.rows.sim.all.n;
 		for (size_t i = 0; i < n[split]; i++)
 			CHECK_U64(half.rows.sim.all.v[i].split, split);
 		down(&half);
 	}
 	up(&all, products, DSOCR);
-	add(&all, RUN_COLD, RUN_ANALYTIC, -1);
+	add(&all, RUN_COLD, RUN_ANALYTIC, SAMPLE_ALL);
 	CHECK_U64(n[0] + n[1], all.rows.sim.all.n);
 	CHECK_U64(all.rows.sim.all.v[0].split, all.rows.sim.all.v[6].split); /* "a" and "again" are one shape */
 	down(&all);

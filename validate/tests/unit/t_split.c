@@ -103,7 +103,7 @@ TEST(what_chips_cannot_share_is_refused)
 {
 	static const struct {
 		struct workload_spec s;
-		const char *diags;
+		const char *says;
 	} cases[] = {
 		{ { .model = "llama-3.1-70b", .tp = 3 }, "64 heads, which 3 chips cannot share" },
 		{ { .model = "deepseek-ocr", .tp = 2, .phase = "vision" }, "phase vision is not split" },
@@ -116,7 +116,7 @@ TEST(what_chips_cannot_share_is_refused)
 		struct workload w;
 
 		CHECK(workload_read(&cases[i].s, &by, &w, &e) < 0);
-		CHECK_HAS(e.msg, cases[i].diags);
+		CHECK_HAS(e.msg, cases[i].says);
 		workload_free(&w);
 	}
 }

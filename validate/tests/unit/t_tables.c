@@ -509,7 +509,7 @@ static void within(const char *device, const char *file, const char *cls, double
 	         b.e);
 	input_free(in);
 	CHECK_U64(b.st.read, b.set.n);
-	n = score_samples(&b.set, 1, NULL, SCORE_CLASS, b.a, &s, &b.e);
+	n = score_samples(&b.set, 1, SAMPLE_ALL, SCORE_CLASS, b.a, &s, &b.e);
 	for (int i = 0; i < n; i++)
 		if (strcmp(s[i].cls, cls) == 0) {
 			CHECK(s[i].n > 50);

@@ -269,7 +269,7 @@ TEST(a_grid_that_stays_has_all_of_the_work)
 
 struct fault {
 	int line;
-	const char *text, *diags;
+	const char *text, *says;
 };
 
 static void refused(const char *device, const struct fault *f)
@@ -282,8 +282,8 @@ static void refused(const char *device, const struct fault *f)
 	CHECK(b.e.kind == ERR_CONFIG);
 	CHECK_STR(b.e.file, "k.yaml");
 	CHECK_U64(b.e.line, f->line);
-	if (!strstr(b.e.msg, f->diags))
-		CHECK_STR(b.e.msg, f->diags);
+	if (!strstr(b.e.msg, f->says))
+		CHECK_STR(b.e.msg, f->says);
 	down(&b);
 }
 

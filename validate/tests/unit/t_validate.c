@@ -181,7 +181,7 @@ TEST(scores_are_those_of_the_textbook)
 	ready(&b);
 	b.set.v[0].time.total = 1100 * PS_NS; /* +10 % of 1 us, -5 % of 4 us */
 	b.set.v[1].time.total = 3800 * PS_NS;
-	CHECK_U64(score_samples(&b.set, 1, NULL, SCORE_CLASS, b.m.a, &s, &b.e), 1);
+	CHECK_U64(score_samples(&b.set, 1, SAMPLE_ALL, SCORE_CLASS, b.m.a, &s, &b.e), 1);
 	CHECK_U64(s->n, 2);
 	CHECK_U64(s->mape * 1000 + 0.5, 7500);
 	CHECK_U64(s->median_ape * 1000 + 0.5, 7500);

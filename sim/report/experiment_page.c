@@ -1,13 +1,13 @@
-/* answer_page.c - a study as one HTML page without scripts. */
+/* experiment_page.c - a study as one HTML page without scripts. */
 #include <math.h>
 #include <string.h>
 
-#include "sim/report/answer_doc.h"
+#include "sim/report/experiment_doc.h"
 #include "sim/report/plain_page.h"
 
 #define BAR 90 /* pixels of the largest */
 
-static const char *class_of(enum answer_verdict v)
+static const char *class_of(enum experiment_verdict v)
 {
 	static const char *const names[] = { "right", "nothing", "wrong", "none" };
 
@@ -16,7 +16,7 @@ static const char *class_of(enum answer_verdict v)
 
 /* --- tables -------------------------------------------------------------------------------------------------------- */
 
-static double most(const struct answer *x, const struct answer_group *g, size_t figure)
+static double most(const struct experiment *x, const struct experiment_group *g, size_t figure)
 {
 	double best = 0;
 
@@ -26,7 +26,7 @@ static double most(const struct answer *x, const struct answer_group *g, size_t 
 	return best;
 }
 
-static void head_row(const struct answer_group *g, struct str *out)
+static void head_row(const struct experiment_group *g, struct str *out)
 {
 	str_add(out, "<table class=\"stack\"><thead><tr>");
 	for (size_t k = 0; k < g->n_loops; k++) {
@@ -41,12 +41,13 @@ static void head_row(const struct answer_group *g, struct str *out)
 	str_add(out, "</tr></thead>\n<tbody>\n");
 }
 
-static void figure_cell(const struct answer *x, const struct answer_group *g, size_t run, size_t f, struct str *out)
+static void figure_cell(const struct experiment *x, const struct experiment_group *g, size_t run, size_t f,
+                        struct str *out)
 {
 	const struct expr_value *v = &x->runs[run].figures[f];
 	struct str text = STR_INIT;
 
-	answer_number(v, g->figures[f].digits, &text);
+	experiment_number(v, g->figures[f].digits, &text);
 	plain_page_open_cell(out, g->figures[f].as, "n");
 	plain_page_text(out, str_c(&text));
 	if (g->figures[f].bar && v->type == EXPR_NUMBER && v->number != 0)
@@ -62,7 +63,7 @@ static void command(const char *text, struct str *out)
 	str_add(out, "</code></p>\n");
 }
 
-static void commands(const struct answer *x, const struct answer_group *g, struct str *out)
+static void commands(const struct experiment *x, const struct experiment_group *g, struct str *out)
 {
 	str_addf(out, "<details><summary class=\"soft\">the command%s</summary>\n", g->n == 1 ? "" : "s");
 	for (size_t i = g->first; i < g->first + g->n; i++) {
@@ -76,7 +77,7 @@ static void commands(const struct answer *x, const struct answer_group *g, struc
 	str_add(out, "</details>");
 }
 
-static void group_table(const struct answer *x, const struct answer_group *g, struct str *out)
+static void group_table(const struct experiment *x, const struct experiment_group *g, struct str *out)
 {
 	str_add(out, "<article>");
 	plain_page_element(out, "h2", "", g->table);
@@ -106,13 +107,13 @@ static void group_table(const struct answer *x, const struct answer_group *g, st
 
 /* --- claims -------------------------------------------------------------------------------------------------------- */
 
-static void claim(const struct answer *x, const struct answer_claim *c, struct str *out)
+static void claim(const struct experiment *x, const struct experiment_claim *c, struct str *out)
 {
 	str_add(out, "<article>");
-	plain_page_element(out, "blockquote", "", c->diags);
+	plain_page_element(out, "blockquote", "", c->says);
 	if (c->at)
 		plain_page_element(out, "p", "soft", c->at);
-	str_addf(out, "<p><span class=\"v %s\">%s</span>: ", class_of(c->verdict), answer_verdict_name(c->verdict));
+	str_addf(out, "<p><span class=\"v %s\">%s</span>: ", class_of(c->verdict), experiment_verdict_name(c->verdict));
 	plain_page_text(out, c->cannot ? c->cannot : c->why);
 	str_add(out, "</p>\n");
 	if (c->n_runs) {
@@ -124,18 +125,18 @@ static void claim(const struct answer *x, const struct answer_claim *c, struct s
 	str_add(out, "</article>\n");
 }
 
-static void answer_page_counts(const struct answer *x, struct str *out)
+static void experiment_page_counts(const struct experiment *x, struct str *out)
 {
 	str_add(out, "<p>");
-	for (int v = 0, some = 0; v < ANSWER_VERDICTS; v++)
+	for (int v = 0, some = 0; v < EXPERIMENT_VERDICTS; v++)
 		if (x->counted[v])
 			str_addf(out, "%s<span class=\"v %s\">%zu %s</span>", some++ ? ", " : "",
-			         class_of((enum answer_verdict)v), x->counted[v],
-			         answer_verdict_name((enum answer_verdict)v));
+			         class_of((enum experiment_verdict)v), x->counted[v],
+			         experiment_verdict_name((enum experiment_verdict)v));
 	str_addf(out, " of %zu claims</p>\n", x->n_claims);
 }
 
-void answer_page(const struct answer *x, struct str *out)
+void experiment_page(const struct experiment *x, struct str *out)
 {
 	const char *name = strrchr(x->path, '/');
 
@@ -145,7 +146,7 @@ void answer_page(const struct answer *x, struct str *out)
 		plain_page_element(out, "p", "soft", x->question);
 	if (x->answer)
 		plain_page_element(out, "p", "", x->answer);
-	answer_page_counts(x, out);
+	experiment_page_counts(x, out);
 	for (size_t i = 0; i < x->n_groups; i++)
 		if (x->groups[i].table)
 			group_table(x, &x->groups[i], out);

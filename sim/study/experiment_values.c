@@ -1,11 +1,11 @@
-/* answer_values.c - figures by path out of a command's document, expressions over them, and texts that they stand in. */
+/* experiment_values.c - figures by path out of a command's document, expressions over them, and texts that they stand in. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/study/answer.h"
+#include "sim/study/experiment.h"
 
 /* --- a path -------------------------------------------------------------------------------------------------------- */
 
@@ -110,9 +110,10 @@ static void walk(const struct json *v, const char *path, struct found *f)
 	}
 }
 
-static int take_path(struct answer *x, const struct json *root, struct answer_run *u, size_t figure, struct err *e)
+static int take_path(struct experiment *x, const struct json *root, struct experiment_run *u, size_t figure,
+                     struct err *e)
 {
-	const struct answer_figure *fig = &u->group->figures[figure];
+	const struct experiment_figure *fig = &u->group->figures[figure];
 	struct expr_value *out = &u->figures[figure];
 	struct found f = { .n = 0 };
 
@@ -134,16 +135,16 @@ static int take_path(struct answer *x, const struct json *root, struct answer_ru
 
 /* --- names --------------------------------------------------------------------------------------------------------- */
 
-/* Whose short names count; run NO_RUN: none. Ids are a run's times ANSWER_FIGURES and a figure. */
+/* Whose short names count; run NO_RUN: none. Ids are a run's times EXPERIMENT_FIGURES and a figure. */
 #define NO_RUN SIZE_MAX
 struct scope {
-	const struct answer *x;
+	const struct experiment *x;
 	size_t run;
 	bool check; /* expressions are read, and have no value yet */
-	bool used[ANSWER_RUNS];
+	bool used[EXPERIMENT_RUNS];
 };
 
-static int figure_named(const struct answer_group *g, const char *name)
+static int figure_named(const struct experiment_group *g, const char *name)
 {
 	for (size_t i = 0; i < g->n_figures; i++)
 		if (strcmp(g->figures[i].name, name) == 0)
@@ -151,29 +152,29 @@ static int figure_named(const struct answer_group *g, const char *name)
 	return -1;
 }
 
-static int answer_values_find(void *arg, const char *name, struct err *e)
+static int experiment_values_find(void *arg, const char *name, struct err *e)
 {
 	struct scope *s = arg;
 	const char *dot = strrchr(name, '.'), *near;
 	const bool first = strncmp(name, "first.", 6) == 0;
-	const char *labels[ANSWER_RUNS];
+	const char *labels[EXPERIMENT_RUNS];
 	int f;
 
 	if (s->run != NO_RUN && (!dot || first)) {
-		const struct answer_run *u = &s->x->runs[s->run];
+		const struct experiment_run *u = &s->x->runs[s->run];
 
 		if ((f = figure_named(u->group, first ? name + 6 : name)) >= 0)
-			return (int)(first ? u->first : s->run) * ANSWER_FIGURES + f;
+			return (int)(first ? u->first : s->run) * EXPERIMENT_FIGURES + f;
 		return err_set(e, ERR_CONFIG, "'%s' is no figure of '%s'", name, u->group->name);
 	}
 	for (size_t i = 0; dot && i < s->x->n_runs; i++) {
-		const struct answer_run *u = &s->x->runs[i];
+		const struct experiment_run *u = &s->x->runs[i];
 
 		labels[i] = u->label;
 		if (strlen(u->label) != (size_t)(dot - name) || strncmp(u->label, name, (size_t)(dot - name)) != 0)
 			continue;
 		if ((f = figure_named(u->group, dot + 1)) >= 0)
-			return (int)i * ANSWER_FIGURES + f;
+			return (int)i * EXPERIMENT_FIGURES + f;
 		return err_set(e, ERR_CONFIG, "'%s' has no figure '%s'", u->label, dot + 1);
 	}
 	near = dot ? str_nearest(name, labels, s->x->n_runs) : NULL;
@@ -181,18 +182,18 @@ static int answer_values_find(void *arg, const char *name, struct err *e)
 	               near ? ", such as those of '" : "", near ? near : "", near ? "'" : "");
 }
 
-static struct expr_value answer_values_value(void *arg, int id)
+static struct expr_value experiment_values_value(void *arg, int id)
 {
 	struct scope *s = arg;
-	const size_t run = (size_t)id / ANSWER_FIGURES;
+	const size_t run = (size_t)id / EXPERIMENT_FIGURES;
 
 	s->used[run] = true;
-	return s->x->runs[run].figures[(size_t)id % ANSWER_FIGURES];
+	return s->x->runs[run].figures[(size_t)id % EXPERIMENT_FIGURES];
 }
 
-static int evaluate(struct answer *x, const char *text, struct scope *s, struct expr_value *out, struct err *e)
+static int evaluate(struct experiment *x, const char *text, struct scope *s, struct expr_value *out, struct err *e)
 {
-	struct expr *p = expr_new(x->exprs, text, answer_values_find, s, e);
+	struct expr *p = expr_new(x->exprs, text, experiment_values_find, s, e);
 	const int *ids;
 
 	*out = (struct expr_value){ .type = EXPR_NUMBER };
@@ -203,17 +204,17 @@ static int evaluate(struct answer *x, const char *text, struct scope *s, struct 
 	/* A name alone may be a text, which the result of an expression is not. */
 	if (expr_ids(p, &ids) == 1 &&
 	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(text)) {
-		*out = answer_values_value(s, ids[0]);
+		*out = experiment_values_value(s, ids[0]);
 		return 0;
 	}
-	return expr_eval(p, answer_values_value, s, out, e);
+	return expr_eval(p, experiment_values_value, s, out, e);
 }
 
 /* --- figures of a run ---------------------------------------------------------------------------------------------- */
 
-int answer_take(struct answer *x, size_t run, const struct json *document, struct err *e)
+int experiment_take(struct experiment *x, size_t run, const struct json *document, struct err *e)
 {
-	struct answer_run *u = &x->runs[run];
+	struct experiment_run *u = &x->runs[run];
 
 	for (size_t i = 0; i < u->group->n_figures; i++)
 		if (u->paths[i] && take_path(x, document, u, i, e) < 0)
@@ -222,16 +223,16 @@ int answer_take(struct answer *x, size_t run, const struct json *document, struc
 }
 
 /* Those that are made of others, in the order of the runs. */
-static int make_figures(struct answer *x, struct scope *s, struct err *e)
+static int make_figures(struct experiment *x, struct scope *s, struct err *e)
 {
 	struct err why = ERR_INIT;
 
 	for (size_t i = 0; i < x->n_runs; i++) {
-		const struct answer_run *u = &x->runs[i];
+		const struct experiment_run *u = &x->runs[i];
 
 		s->run = i;
 		for (size_t k = 0; k < u->group->n_figures; k++) {
-			const struct answer_figure *f = &u->group->figures[k];
+			const struct experiment_figure *f = &u->group->figures[k];
 
 			if (!f->is)
 				continue;
@@ -256,7 +257,7 @@ static void grouped(const char *digits, struct str *out)
 	}
 }
 
-void answer_number(const struct expr_value *v, int digits, struct str *out)
+void experiment_number(const struct expr_value *v, int digits, struct str *out)
 {
 	char text[400];
 
@@ -275,7 +276,7 @@ void answer_number(const struct expr_value *v, int digits, struct str *out)
 }
 
 /* "{EXPR; N}" of which `n` characters stand between the braces. */
-static int figure_in(struct answer *x, const char *text, size_t n, struct scope *s, struct str *out, struct err *e)
+static int figure_in(struct experiment *x, const char *text, size_t n, struct scope *s, struct str *out, struct err *e)
 {
 	char *expr = arena_strndup(x->a, text, n), *semicolon = expr ? strrchr(expr, ';') : NULL;
 	struct expr_value v;
@@ -291,12 +292,13 @@ static int figure_in(struct answer *x, const char *text, size_t n, struct scope 
 		return -1;
 	if (v.type == EXPR_NULL)
 		return err_set(e, ERR_CONFIG, "'%s' has no value", expr);
-	answer_number(&v, digits < 0 || digits > 9 ? -1 : digits, out);
+	experiment_number(&v, digits < 0 || digits > 9 ? -1 : digits, out);
 	return 0;
 }
 
 /* The text with its figures. */
-static const char *filled(struct answer *x, const struct ynode *place, const char *text, struct scope *s, struct err *e)
+static const char *filled(struct experiment *x, const struct ynode *place, const char *text, struct scope *s,
+                          struct err *e)
 {
 	struct str out = STR_INIT;
 	const char *copy = NULL;
@@ -324,7 +326,7 @@ static const char *filled(struct answer *x, const struct ynode *place, const cha
 
 /* --- verdicts ------------------------------------------------------------------------------------------------------ */
 
-static int holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s, bool *yes,
+static int holds(struct experiment *x, const struct experiment_claim *c, const char *text, struct scope *s, bool *yes,
                  struct err *e)
 {
 	struct expr_value v;
@@ -338,7 +340,7 @@ static int holds(struct answer *x, const struct answer_claim *c, const char *tex
 	return 0;
 }
 
-static int list_runs(struct answer *x, struct answer_claim *c, const struct scope *s, struct err *e)
+static int list_runs(struct experiment *x, struct experiment_claim *c, const struct scope *s, struct err *e)
 {
 	if (!(c->runs = arena_array(x->a, x->n_runs + 1, sizeof *c->runs)))
 		return err_nomem(e, NULL);
@@ -353,28 +355,28 @@ static int list_runs(struct answer *x, struct answer_claim *c, const struct scop
 	return 0;
 }
 
-static int judge(struct answer *x, struct answer_claim *c, struct scope *s, struct err *e)
+static int judge(struct experiment *x, struct experiment_claim *c, struct scope *s, struct err *e)
 {
 	bool yes = false;
 
 	memset(s->used, 0, sizeof s->used);
-	c->verdict = ANSWER_CANNOT;
+	c->verdict = EXPERIMENT_CANNOT;
 	if (c->cannot)
 		return 0;
 	if (holds(x, c, c->right, s, &yes, e) < 0)
 		return -1;
-	c->verdict = yes ? ANSWER_RIGHT : ANSWER_WRONG;
+	c->verdict = yes ? EXPERIMENT_RIGHT : EXPERIMENT_WRONG;
 	if (!yes && c->in_part) {
 		if (holds(x, c, c->in_part, s, &yes, e) < 0)
 			return -1;
-		c->verdict = yes ? ANSWER_PART : ANSWER_WRONG;
+		c->verdict = yes ? EXPERIMENT_PART : EXPERIMENT_WRONG;
 	}
 	if (!(c->why = filled(x, c->place, c->why, s, e)))
 		return -1;
 	return list_runs(x, c, s, e);
 }
 
-static struct scope *scope_of(struct answer *x, bool check, struct err *e)
+static struct scope *scope_of(struct experiment *x, bool check, struct err *e)
 {
 	struct scope *s = arena_alloc(x->a, sizeof *s);
 
@@ -386,7 +388,7 @@ static struct scope *scope_of(struct answer *x, bool check, struct err *e)
 	return s;
 }
 
-int answer_check(struct answer *x, struct err *e)
+int experiment_check(struct experiment *x, struct err *e)
 {
 	struct scope *s = scope_of(x, true, e);
 	bool ignored;
@@ -394,7 +396,7 @@ int answer_check(struct answer *x, struct err *e)
 	if (!s || make_figures(x, s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->n_claims; i++) {
-		const struct answer_claim *c = &x->claims[i];
+		const struct experiment_claim *c = &x->claims[i];
 
 		if ((c->right && holds(x, c, c->right, s, &ignored, e) < 0) ||
 		    (c->in_part && holds(x, c, c->in_part, s, &ignored, e) < 0) ||
@@ -404,7 +406,7 @@ int answer_check(struct answer *x, struct err *e)
 	return x->answer && !filled(x, yaml_root(x->y), x->answer, s, e) ? -1 : 0;
 }
 
-int answer_judge(struct answer *x, struct err *e)
+int experiment_judge(struct experiment *x, struct err *e)
 {
 	struct scope *s = scope_of(x, false, e);
 
@@ -420,7 +422,7 @@ int answer_judge(struct answer *x, struct err *e)
 	return 0;
 }
 
-const char *answer_verdict_name(enum answer_verdict v)
+const char *experiment_verdict_name(enum experiment_verdict v)
 {
 	static const char *const names[] = { "right", "in part", "wrong", "cannot be asked" };
 

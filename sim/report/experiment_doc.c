@@ -1,7 +1,7 @@
-/* answer_doc.c - a study as tables, CSV, JSON and Markdown. */
+/* experiment_doc.c - a study as tables, CSV, JSON and Markdown. */
 #include <string.h>
 
-#include "sim/report/answer_doc.h"
+#include "sim/report/experiment_doc.h"
 #include "sim/ui/out.h"
 
 #define WIDTH          100
@@ -10,9 +10,9 @@
 /* --- tables -------------------------------------------------------------------------------------------------------- */
 
 /* One group's runs: the values of its keys, then the figures that are columns. Numbers are texts, as each has its own decimals. */
-static void group_table(const struct answer *x, const struct answer_group *g, struct str *out)
+static void group_table(const struct experiment *x, const struct experiment_group *g, struct str *out)
 {
-	struct out_col cols[ANSWER_KEYS + ANSWER_FIGURES];
+	struct out_col cols[EXPERIMENT_KEYS + EXPERIMENT_FIGURES];
 	struct out_table *t;
 	struct str cell = STR_INIT;
 	int n = 0;
@@ -30,7 +30,7 @@ static void group_table(const struct answer *x, const struct answer_group *g, st
 			if (!g->figures[f].as)
 				continue;
 			str_clear(&cell);
-			answer_number(&x->runs[i].figures[f], g->figures[f].digits, &cell);
+			experiment_number(&x->runs[i].figures[f], g->figures[f].digits, &cell);
 			out_text(t, str_c(&cell));
 		}
 	}
@@ -43,20 +43,20 @@ static void group_table(const struct answer *x, const struct answer_group *g, st
 	str_free(&cell);
 }
 
-static void answer_doc_counts(size_t n, const size_t *counted, struct str *out)
+static void experiment_doc_counts(size_t n, const size_t *counted, struct str *out)
 {
 	str_addf(out, "%zu claim%s: ", n, n == 1 ? "" : "s");
-	for (int v = 0, some = 0; v < ANSWER_VERDICTS; v++)
+	for (int v = 0, some = 0; v < EXPERIMENT_VERDICTS; v++)
 		if (counted[v])
 			str_addf(out, "%s%zu %s", some++ ? ", " : "", counted[v],
-			         answer_verdict_name((enum answer_verdict)v));
+			         experiment_verdict_name((enum experiment_verdict)v));
 }
 
-static void claim_text(const struct answer *x, const struct answer_claim *c, struct str *out)
+static void claim_text(const struct experiment *x, const struct experiment_claim *c, struct str *out)
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s: \"%s\"%s%s%s", answer_verdict_name(c->verdict), c->diags, c->at ? " (" : "",
+	str_addf(&s, "%s: \"%s\"%s%s%s", experiment_verdict_name(c->verdict), c->says, c->at ? " (" : "",
 	         c->at ? c->at : "", c->at ? ")" : "");
 	out_wrap(str_c(&s), 0, 2, WIDTH, out);
 	str_add(out, "  ");
@@ -67,7 +67,7 @@ static void claim_text(const struct answer *x, const struct answer_claim *c, str
 	str_free(&s);
 }
 
-static void one_table(const struct answer *x, struct str *out)
+static void one_table(const struct experiment *x, struct str *out)
 {
 	out_wrap(x->title, 0, 0, WIDTH, out);
 	if (x->question)
@@ -80,13 +80,13 @@ static void one_table(const struct answer *x, struct str *out)
 	for (size_t i = 0; i < x->n_groups; i++)
 		if (x->groups[i].table)
 			group_table(x, &x->groups[i], out);
-	answer_doc_counts(x->n_claims, x->counted, out);
+	experiment_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, "\n\n");
 	for (size_t i = 0; i < x->n_claims; i++)
 		claim_text(x, &x->claims[i], out);
 }
 
-void answer_table(const struct answers *s, struct str *out)
+void experiment_table(const struct experiments *s, struct str *out)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (i)
@@ -95,7 +95,7 @@ void answer_table(const struct answers *s, struct str *out)
 	}
 }
 
-void answer_commands(const struct answers *s, struct str *out)
+void experiment_commands(const struct experiments *s, struct str *out)
 {
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < s->v[i]->n_runs; k++)
@@ -103,7 +103,7 @@ void answer_commands(const struct answers *s, struct str *out)
 				str_addf(out, "npusim %s\n", s->v[i]->runs[k].command);
 }
 
-const char *answer_stem(const struct answer *x, size_t *n)
+const char *experiment_stem(const struct experiment *x, size_t *n)
 {
 	const char *name = strrchr(x->path, '/'), *end;
 
@@ -115,21 +115,21 @@ const char *answer_stem(const struct answer *x, size_t *n)
 
 /* --- csv and json -------------------------------------------------------------------------------------------------- */
 
-static void csv_rows(const struct answer *x, const char *study, struct out_table *t)
+static void csv_rows(const struct experiment *x, const char *study, struct out_table *t)
 {
 	for (size_t i = 0; i < x->n_claims; i++) {
-		const struct answer_claim *c = &x->claims[i];
+		const struct experiment_claim *c = &x->claims[i];
 
 		out_text(t, study);
-		out_text(t, answer_verdict_name(c->verdict));
-		out_text(t, c->diags);
+		out_text(t, experiment_verdict_name(c->verdict));
+		out_text(t, c->says);
 		out_text(t, c->at);
 		out_text(t, c->cannot ? c->cannot : c->why);
 		out_text(t, c->n_runs ? x->runs[c->runs[0]].command : NULL);
 	}
 }
 
-void answer_csv(const struct answers *s, struct str *out)
+void experiment_csv(const struct experiments *s, struct str *out)
 {
 	static const struct out_col cols[] = { { "study", OUT_TEXT, 0 }, { "verdict", OUT_TEXT, 0 },
 		                               { "claim", OUT_TEXT, 0 }, { "at", OUT_TEXT, 0 },
@@ -138,7 +138,7 @@ void answer_csv(const struct answers *s, struct str *out)
 
 	for (size_t i = 0; i < s->n; i++) {
 		size_t n;
-		const char *stem = answer_stem(s->v[i], &n), *name = arena_strndup(s->v[i]->a, stem, n);
+		const char *stem = experiment_stem(s->v[i], &n), *name = arena_strndup(s->v[i]->a, stem, n);
 
 		csv_rows(s->v[i], name, t);
 	}
@@ -146,7 +146,7 @@ void answer_csv(const struct answers *s, struct str *out)
 	out_table_free(t);
 }
 
-static void figures_json(struct out_json *j, const struct answer_run *u)
+static void figures_json(struct out_json *j, const struct experiment_run *u)
 {
 	for (size_t f = 0; f < u->group->n_figures; f++) {
 		const struct expr_value *v = &u->figures[f];
@@ -158,11 +158,11 @@ static void figures_json(struct out_json *j, const struct answer_run *u)
 	}
 }
 
-static void claim_json(struct out_json *j, const struct answer *x, const struct answer_claim *c)
+static void claim_json(struct out_json *j, const struct experiment *x, const struct experiment_claim *c)
 {
 	out_json_open(j, NULL, '{');
-	out_json_text(j, "verdict", answer_verdict_name(c->verdict));
-	out_json_text(j, "says", c->diags);
+	out_json_text(j, "verdict", experiment_verdict_name(c->verdict));
+	out_json_text(j, "says", c->says);
 	out_json_text(j, "at", c->at);
 	out_json_text(j, "right", c->right);
 	out_json_text(j, "in_part", c->in_part);
@@ -174,7 +174,7 @@ static void claim_json(struct out_json *j, const struct answer *x, const struct 
 	out_json_close(j, '}');
 }
 
-static void one_json(struct out_json *j, const struct answer *x)
+static void one_json(struct out_json *j, const struct experiment *x)
 {
 	out_json_open(j, NULL, '{');
 	out_json_text(j, "study", x->path);
@@ -200,7 +200,7 @@ static void one_json(struct out_json *j, const struct answer *x)
 	out_json_close(j, '}');
 }
 
-void answer_json(const struct answers *s, struct str *out)
+void experiment_json(const struct experiments *s, struct str *out)
 {
 	struct out_json j;
 
@@ -225,15 +225,15 @@ static void cell(struct str *out, const char *text)
 	}
 }
 
-static void claim_row(const struct answer *x, size_t i, size_t number, struct str *out)
+static void claim_row(const struct experiment *x, size_t i, size_t number, struct str *out)
 {
-	const struct answer_claim *c = &x->claims[i];
+	const struct experiment_claim *c = &x->claims[i];
 
 	str_addf(out, "| %zu | ", number);
 	cell(out, c->at ? c->at : "");
 	str_add(out, " | ");
-	cell(out, c->diags);
-	str_addf(out, " | **%s** | ", answer_verdict_name(c->verdict));
+	cell(out, c->says);
+	str_addf(out, " | **%s** | ", experiment_verdict_name(c->verdict));
 	cell(out, c->cannot ? c->cannot : c->why);
 	str_add(out, " | ");
 	for (size_t k = 0; k < c->n_runs && k < 2; k++)
@@ -241,7 +241,7 @@ static void claim_row(const struct answer *x, size_t i, size_t number, struct st
 	str_add(out, " |\n");
 }
 
-static void one_markdown(const struct answer *x, const char *level, size_t *number, struct str *out)
+static void one_markdown(const struct experiment *x, const char *level, size_t *number, struct str *out)
 {
 	str_addf(out, "%s %s\n\n", level, x->title);
 	if (x->question) {
@@ -253,19 +253,19 @@ static void one_markdown(const struct answer *x, const char *level, size_t *numb
 		str_addc(out, '\n');
 	}
 	str_addf(out, "`%s`; ", x->path);
-	answer_doc_counts(x->n_claims, x->counted, out);
+	experiment_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, ".\n\n| | where | what is said | verdict | why | command |\n|---|---|---|---|---|---|\n");
 	for (size_t i = 0; i < x->n_claims; i++)
 		claim_row(x, i, ++*number, out);
 }
 
-void answer_markdown(const struct answers *s, struct str *out)
+void experiment_markdown(const struct experiments *s, struct str *out)
 {
-	size_t counted[ANSWER_VERDICTS] = { 0 }, all = 0, number = 0;
+	size_t counted[EXPERIMENT_VERDICTS] = { 0 }, all = 0, number = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
 		all += s->v[i]->n_claims;
-		for (int v = 0; v < ANSWER_VERDICTS; v++)
+		for (int v = 0; v < EXPERIMENT_VERDICTS; v++)
 			counted[v] += s->v[i]->counted[v];
 	}
 	if (s->n == 1) {
@@ -273,7 +273,7 @@ void answer_markdown(const struct answers *s, struct str *out)
 		return;
 	}
 	str_add(out, "# Claims, and what the figures say\n\n");
-	answer_doc_counts(all, counted, out);
+	experiment_doc_counts(all, counted, out);
 	str_add(out, ". `npusim study` writes this; each verdict follows from figures of the commands beside it.\n");
 	for (size_t i = 0; i < s->n; i++) {
 		str_addc(out, '\n');

@@ -1,4 +1,4 @@
-/* answer.h - a study: a question, commands of npusim, the figures taken of what they say, and claims held against those.
+/* experiment.h - a study: a question, commands of npusim, the figures taken of what they say, and claims held against those.
  *
  *   study: 1
  *   title: TEXT
@@ -28,26 +28,26 @@
  * A PATH is names with dots between; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
  * up, and # at the end counts them. Expressions are those of expr.h; one that has no value is an error, so that a verdict
  * always follows from figures.
- * Commands are functions of who has them (struct answer_runner): each gives its document, of which figures are taken, in this
+ * Commands are functions of who has them (struct experiment_runner): each gives its document, of which figures are taken, in this
  * process or in workers of a pool. Only such may run that write no file, by what their own tables say. */
-#ifndef NPUSIM_SIM_STUDY_ANSWER_H
-#define NPUSIM_SIM_STUDY_ANSWER_H
+#ifndef NPUSIM_SIM_STUDY_EXPERIMENT_H
+#define NPUSIM_SIM_STUDY_EXPERIMENT_H
 
 #include "sim/base/expr.h"
 #include "sim/base/json.h"
 #include "sim/base/str.h"
 #include "sim/base/yaml.h"
 
-#define ANSWER_RUNS    1000
-#define ANSWER_KEYS    4
-#define ANSWER_FIGURES 40
-#define ANSWER_CLAIMS  400
-#define ANSWER_JOBS    64
-#define ANSWER_WORDS   64                 /* of a command */
-#define ANSWER_BYTES   ((size_t)64 << 20) /* of what it says */
+#define EXPERIMENT_RUNS    1000
+#define EXPERIMENT_KEYS    4
+#define EXPERIMENT_FIGURES 40
+#define EXPERIMENT_CLAIMS  400
+#define EXPERIMENT_JOBS    64
+#define EXPERIMENT_WORDS   64                 /* of a command */
+#define EXPERIMENT_BYTES   ((size_t)64 << 20) /* of what it says */
 
 /* Who has the commands. Functions return 0, or -1 with `e` set. */
-struct answer_runner {
+struct experiment_runner {
 	/* Refuses what no study may run; adds the files that it reads to `files`: 'r', or 's' of a KEY=VALUE, the name and a NUL, each. */
 	int (*check)(void *arg, const char *const *words, size_t n, struct str *files, struct err *e);
 	/* The document, which lives in `a`. What none of the `n_paths` paths asks for need not be in it. */
@@ -56,7 +56,7 @@ struct answer_runner {
 	void *arg;
 };
 
-struct answer_figure {
+struct experiment_figure {
 	const char *name;
 	const char *path; /* of the JSON; or: */
 	const char *is;   /* an expression */
@@ -67,30 +67,30 @@ struct answer_figure {
 	bool bar;
 };
 
-struct answer_loop {
+struct experiment_loop {
 	const char *key;
 	const char **values, **shown, **labels;
 	size_t n;
 };
 
-struct answer_group {
+struct experiment_group {
 	const char *name, *command, *table;
 	bool may_fail;
-	struct answer_loop loops[ANSWER_KEYS];
+	struct experiment_loop loops[EXPERIMENT_KEYS];
 	size_t n_loops, first, n; /* runs */
-	struct answer_figure *figures;
+	struct experiment_figure *figures;
 	size_t n_figures;
 };
 
 /* One command with what it said. */
-struct answer_run {
-	const struct answer_group *group;
-	const char *label;               /* "dec.rtx5090.b16" */
-	const char *command;             /* behind npusim */
-	const char *values[ANSWER_KEYS]; /* of the loops */
-	const char *shown[ANSWER_KEYS];  /* the values, or what they are called */
-	const char **paths;              /* by the group's figures, with the loops' values */
-	struct expr_value *figures;      /* by the group's */
+struct experiment_run {
+	const struct experiment_group *group;
+	const char *label;                   /* "dec.rtx5090.b16" */
+	const char *command;                 /* behind npusim */
+	const char *values[EXPERIMENT_KEYS]; /* of the loops */
+	const char *shown[EXPERIMENT_KEYS];  /* the values, or what they are called */
+	const char **paths;                  /* by the group's figures, with the loops' values */
+	struct expr_value *figures;          /* by the group's */
 	const struct ynode *place;
 	const char *files;  /* that it reads, as its runner tells them */
 	size_t n_files;     /* bytes of those */
@@ -99,47 +99,47 @@ struct answer_run {
 	size_t first;       /* the run that first.FIGURE means */
 };
 
-enum answer_verdict { ANSWER_RIGHT, ANSWER_PART, ANSWER_WRONG, ANSWER_CANNOT, ANSWER_VERDICTS };
-struct answer_claim {
-	const char *diags, *at, *right, *in_part, *cannot, *why; /* why: with its figures, once it is judged */
+enum experiment_verdict { EXPERIMENT_RIGHT, EXPERIMENT_PART, EXPERIMENT_WRONG, EXPERIMENT_CANNOT, EXPERIMENT_VERDICTS };
+struct experiment_claim {
+	const char *says, *at, *right, *in_part, *cannot, *why; /* why: with its figures, once it is judged */
 	const struct ynode *place;
-	enum answer_verdict verdict;
+	enum experiment_verdict verdict;
 	size_t *runs, n_runs; /* whose figures it is of, each command once */
 };
 
-struct answer {
+struct experiment {
 	struct arena *a;
 	struct yaml *y;
 	struct exprs *exprs;
 	const char *path, *title, *question, *answer;
-	struct answer_group *groups;
+	struct experiment_group *groups;
 	size_t n_groups;
-	struct answer_run *runs;
+	struct experiment_run *runs;
 	size_t n_runs;
-	struct answer_claim *claims;
+	struct experiment_claim *claims;
 	size_t n_claims;
-	size_t counted[ANSWER_VERDICTS];
+	size_t counted[EXPERIMENT_VERDICTS];
 };
 
 /* What is wrong with the file; nothing runs. */
-struct answer *answer_load(const char *path, const struct answer_runner *by, struct err *e);
-struct answer *answer_parse(const char *text, size_t n, const char *name, const struct answer_runner *by,
-                            struct err *e);
-void answer_free(struct answer *x);
+struct experiment *experiment_load(const char *path, const struct experiment_runner *by, struct err *e);
+struct experiment *experiment_parse(const char *text, size_t n, const char *name, const struct experiment_runner *by,
+                                    struct err *e);
+void experiment_free(struct experiment *x);
 /* That every expression can be read, and every figure that it names is taken. */
-int answer_check(struct answer *x, struct err *e);
+int experiment_check(struct experiment *x, struct err *e);
 /* Runs the commands and takes their figures: one after the other in this process, or `jobs` at a time in workers. */
-typedef void answer_progress_fn(void *arg, size_t done, size_t of);
-int answer_run(struct answer *x, const struct answer_runner *by, unsigned jobs, answer_progress_fn *progress, void *arg,
-               struct err *e);
+typedef void experiment_progress_fn(void *arg, size_t done, size_t of);
+int experiment_run(struct experiment *x, const struct experiment_runner *by, unsigned jobs,
+                   experiment_progress_fn *progress, void *arg, struct err *e);
 /* A command's words, quotes heeded. NULL: out of memory, or a quote that is not closed, said in `e`. */
-const char **answer_words(struct arena *a, const char *command, size_t *n, struct err *e);
+const char **experiment_words(struct arena *a, const char *command, size_t *n, struct err *e);
 /* The figures of a run, of its document. */
-int answer_take(struct answer *x, size_t run, const struct json *document, struct err *e);
+int experiment_take(struct experiment *x, size_t run, const struct json *document, struct err *e);
 /* Verdicts, and texts with their figures. */
-int answer_judge(struct answer *x, struct err *e);
-const char *answer_verdict_name(enum answer_verdict v);
+int experiment_judge(struct experiment *x, struct err *e);
+const char *experiment_verdict_name(enum experiment_verdict v);
 /* A figure as it is printed: "1,234", "0.5", "dram", "-". */
-void answer_number(const struct expr_value *v, int digits, struct str *out);
+void experiment_number(const struct expr_value *v, int digits, struct str *out);
 
 #endif

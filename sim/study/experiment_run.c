@@ -1,13 +1,13 @@
-/* answer_run.c - the commands of a study run, each once, and the figures that are taken of what each says. */
+/* experiment_run.c - the commands of a study run, each once, and the figures that are taken of what each says. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/pool.h"
-#include "sim/study/answer.h"
+#include "sim/study/experiment.h"
 
-const char **answer_words(struct arena *a, const char *command, size_t *n, struct err *e)
+const char **experiment_words(struct arena *a, const char *command, size_t *n, struct err *e)
 {
-	const char **words = arena_array(a, ANSWER_WORDS + 1, sizeof *words);
+	const char **words = arena_array(a, EXPERIMENT_WORDS + 1, sizeof *words);
 	char *s = arena_strdup(a, command), *to;
 
 	*n = 0;
@@ -21,8 +21,8 @@ const char **answer_words(struct arena *a, const char *command, size_t *n, struc
 		s += strspn(s, " \n\t");
 		if (!*s)
 			return words;
-		if (*n == ANSWER_WORDS) {
-			err_set(e, ERR_CONFIG, "a command of more than %d words", ANSWER_WORDS);
+		if (*n == EXPERIMENT_WORDS) {
+			err_set(e, ERR_CONFIG, "a command of more than %d words", EXPERIMENT_WORDS);
 			return NULL;
 		}
 		words[(*n)++] = to = s;
@@ -44,11 +44,11 @@ const char **answer_words(struct arena *a, const char *command, size_t *n, struc
 /* --- a command ----------------------------------------------------------------------------------------------------- */
 
 struct batch {
-	struct answer *x;
-	const struct answer_runner *by;
+	struct experiment *x;
+	const struct experiment_runner *by;
 	const size_t *runs; /* one of each command */
 	size_t n;
-	answer_progress_fn *progress;
+	experiment_progress_fn *progress;
 	void *arg;
 };
 
@@ -56,9 +56,9 @@ struct batch {
 enum said { SAID_FIGURES, SAID_FAULT, SAID_FAILED }; /* figures; an error in taking them; why the command failed */
 
 /* All paths that are asked of the run's command, by itself and by those of the same command. */
-static const char **paths_of(const struct answer *x, size_t run, struct arena *a, size_t *n)
+static const char **paths_of(const struct experiment *x, size_t run, struct arena *a, size_t *n)
 {
-	const char **paths = arena_array(a, x->n_runs * ANSWER_FIGURES, sizeof *paths);
+	const char **paths = arena_array(a, x->n_runs * EXPERIMENT_FIGURES, sizeof *paths);
 
 	*n = 0;
 	for (size_t i = run; paths && i < x->n_runs; i++)
@@ -71,7 +71,7 @@ static const char **paths_of(const struct answer *x, size_t run, struct arena *a
 static int document_of(const struct batch *b, size_t run, struct arena *a, const struct json **document, struct err *e)
 {
 	size_t n_words, n_paths;
-	const char **words = answer_words(a, b->x->runs[run].command, &n_words, e);
+	const char **words = experiment_words(a, b->x->runs[run].command, &n_words, e);
 	const char **paths = words ? paths_of(b->x, run, a, &n_paths) : NULL;
 
 	if (!words)
@@ -79,7 +79,7 @@ static int document_of(const struct batch *b, size_t run, struct arena *a, const
 	return paths ? b->by->run(b->by->arg, words, n_words, paths, n_paths, a, document, e) : err_nomem(e, NULL);
 }
 
-static void put_figures(const struct answer_run *u, struct str *to)
+static void put_figures(const struct experiment_run *u, struct str *to)
 {
 	for (size_t k = 0; k < u->group->n_figures; k++) {
 		const struct expr_value *v = &u->figures[k];
@@ -93,7 +93,7 @@ static void put_figures(const struct answer_run *u, struct str *to)
 	}
 }
 
-static void take_figures(struct answer *x, size_t run, const struct json *document, struct str *to)
+static void take_figures(struct experiment *x, size_t run, const struct json *document, struct str *to)
 {
 	struct err e = ERR_INIT;
 
@@ -101,7 +101,7 @@ static void take_figures(struct answer *x, size_t run, const struct json *docume
 	for (size_t i = run; i < x->n_runs; i++) {
 		if (x->runs[i].same != run)
 			continue;
-		if (answer_take(x, i, document, &e) < 0) {
+		if (experiment_take(x, i, document, &e) < 0) {
 			err_add(&e, "taking figures of 'npusim %s'", x->runs[i].command);
 			str_clear(to);
 			str_addc(to, SAID_FAULT);
@@ -144,7 +144,7 @@ static void work(void *arg, void *state, const char *which, size_t n, struct str
 /* --- all of them --------------------------------------------------------------------------------------------------- */
 
 /* The figures of a run, out of a result. */
-static const char *get_figures(struct answer *x, struct answer_run *u, const char *p, struct err *e)
+static const char *get_figures(struct experiment *x, struct experiment_run *u, const char *p, struct err *e)
 {
 	for (size_t k = 0; k < u->group->n_figures; k++) {
 		struct expr_value *v = &u->figures[k];
@@ -166,7 +166,7 @@ static const char *get_figures(struct answer *x, struct answer_run *u, const cha
 }
 
 /* For every run of that command. */
-static int got(struct answer *x, size_t run, const char *p, struct err *e)
+static int got(struct experiment *x, size_t run, const char *p, struct err *e)
 {
 	for (size_t i = run; p && i < x->n_runs; i++)
 		if (x->runs[i].same == run)
@@ -174,10 +174,10 @@ static int got(struct answer *x, size_t run, const char *p, struct err *e)
 	return p ? 0 : -1;
 }
 
-static int failed(struct answer *x, size_t run, const char *why, struct err *e)
+static int failed(struct experiment *x, size_t run, const char *why, struct err *e)
 {
 	for (size_t i = run; i < x->n_runs; i++) {
-		struct answer_run *u = &x->runs[i];
+		struct experiment_run *u = &x->runs[i];
 
 		if (u->same != run)
 			continue;
@@ -213,12 +213,12 @@ static int tell(void *arg, size_t done, struct err *e)
 }
 
 /* Taken in their order, so that of several that fail it is the first that says why. */
-int answer_run(struct answer *x, const struct answer_runner *by, unsigned jobs, answer_progress_fn *progress, void *arg,
-               struct err *e)
+int experiment_run(struct experiment *x, const struct experiment_runner *by, unsigned jobs,
+                   experiment_progress_fn *progress, void *arg, struct err *e)
 {
 	size_t *runs = calloc(x->n_runs + 1, sizeof *runs), n = 0;
 	struct batch b = { x, by, runs, 0, progress, arg };
-	struct pool_how how = { .frame_max = ANSWER_BYTES, .work = work, .arg = &b };
+	struct pool_how how = { .frame_max = EXPERIMENT_BYTES, .work = work, .arg = &b };
 	struct pool_batch batch = { .ordered = true, .job = job, .result = result, .arg = &b };
 	struct pool *pool = NULL;
 	int rc;
@@ -232,7 +232,7 @@ int answer_run(struct answer *x, const struct answer_runner *by, unsigned jobs, 
 	batch.progress = progress ? tell : NULL;
 	if (jobs > 1 && n > 1) {
 		how.backend = &pool_processes;
-		how.workers = jobs < ANSWER_JOBS ? jobs : ANSWER_JOBS;
+		how.workers = jobs < EXPERIMENT_JOBS ? jobs : EXPERIMENT_JOBS;
 	}
 	rc = (pool = pool_new(&how, e)) ? pool_run(pool, &batch, e) : -1;
 	pool_free(pool);

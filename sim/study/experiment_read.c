@@ -1,15 +1,15 @@
-/* answer_read.c - the file of a study, with every fault at its place. */
+/* experiment_read.c - the file of a study, with every fault at its place. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/study/answer.h"
+#include "sim/study/experiment.h"
 
 #define COUNT(v) (sizeof(v) / sizeof *(v))
 
 struct reader {
-	struct answer *x;
-	const struct answer_runner *by;
+	struct experiment *x;
+	const struct experiment_runner *by;
 	struct err *e;
 };
 
@@ -67,7 +67,7 @@ static const struct ynode *list(struct reader *r, const struct ynode *root, cons
 
 /* --- figures ------------------------------------------------------------------------------------------------------- */
 
-static int read_digits(struct reader *r, const struct ynode *n, struct answer_figure *f)
+static int read_digits(struct reader *r, const struct ynode *n, struct experiment_figure *f)
 {
 	double digits = -1;
 
@@ -80,14 +80,14 @@ static int read_digits(struct reader *r, const struct ynode *n, struct answer_fi
 	return 0;
 }
 
-static int read_figure(struct reader *r, const struct ynode *n, bool taken, struct answer_figure *f)
+static int read_figure(struct reader *r, const struct ynode *n, bool taken, struct experiment_figure *f)
 {
 	static const char *const taken_keys[] = { "at", "as", "digits", "times", "bar" };
 	static const char *const made_keys[] = { "is", "as", "digits", "bar" };
 	const struct ynode *bar = ynode_get(n, "bar");
 
 	if (n->kind == YNODE_SCALAR) {
-		*f = (struct answer_figure){ .name = f->name, .place = n, .times = 1, .digits = -1 };
+		*f = (struct experiment_figure){ .name = f->name, .place = n, .times = 1, .digits = -1 };
 		return yaml_str(r->x->y, n, taken ? &f->path : &f->is, r->e);
 	}
 	f->place = n;
@@ -98,7 +98,7 @@ static int read_figure(struct reader *r, const struct ynode *n, bool taken, stru
 	return bar ? yaml_bool(r->x->y, bar, &f->bar, r->e) : 0;
 }
 
-static int read_figures(struct reader *r, const struct ynode *map, const char *key, struct answer_group *g)
+static int read_figures(struct reader *r, const struct ynode *map, const char *key, struct experiment_group *g)
 {
 	const struct ynode *n = ynode_get(map, key);
 	const bool taken = strcmp(key, "take") == 0;
@@ -109,10 +109,10 @@ static int read_figures(struct reader *r, const struct ynode *map, const char *k
 	if (n->kind != YNODE_MAP || !n->n)
 		return yaml_err(r->x->y, n, r->e, "'%s' is a mapping of figures", key);
 	for (size_t i = 0; i < n->n; i++) {
-		struct answer_figure *f = &g->figures[g->n_figures];
+		struct experiment_figure *f = &g->figures[g->n_figures];
 
-		if (g->n_figures == ANSWER_FIGURES)
-			return yaml_err(r->x->y, n->keys[i], r->e, "more than %d figures", ANSWER_FIGURES);
+		if (g->n_figures == EXPERIMENT_FIGURES)
+			return yaml_err(r->x->y, n->keys[i], r->e, "more than %d figures", EXPERIMENT_FIGURES);
 		if (yaml_str(r->x->y, n->keys[i], &f->name, r->e) < 0)
 			return -1;
 		if (!is_name(f->name))
@@ -140,7 +140,7 @@ static const char *label_of(struct reader *r, const char *key, const char *value
 }
 
 /* A value of a list, or a pair of a mapping. */
-static int read_value(struct reader *r, const struct ynode *n, struct answer_loop *l, size_t i)
+static int read_value(struct reader *r, const struct ynode *n, struct experiment_loop *l, size_t i)
 {
 	const bool named = n->kind == YNODE_MAP;
 	const char *name;
@@ -157,7 +157,7 @@ static int read_value(struct reader *r, const struct ynode *n, struct answer_loo
 	return 0;
 }
 
-static int read_loop(struct reader *r, const struct ynode *key, const struct ynode *n, struct answer_loop *l)
+static int read_loop(struct reader *r, const struct ynode *key, const struct ynode *n, struct experiment_loop *l)
 {
 	if (yaml_str(r->x->y, key, &l->key, r->e) < 0)
 		return -1;
@@ -173,13 +173,13 @@ static int read_loop(struct reader *r, const struct ynode *key, const struct yno
 	return 0;
 }
 
-static int read_loops(struct reader *r, const struct ynode *n, struct answer_group *g)
+static int read_loops(struct reader *r, const struct ynode *n, struct experiment_group *g)
 {
 	if (!n)
 		return 0;
-	if (n->kind != YNODE_MAP || !n->n || n->n > ANSWER_KEYS)
+	if (n->kind != YNODE_MAP || !n->n || n->n > EXPERIMENT_KEYS)
 		return yaml_err(r->x->y, n, r->e, "'for' is a mapping of one to %d names to lists: {batch: [1, 16]}",
-		                ANSWER_KEYS);
+		                EXPERIMENT_KEYS);
 	for (size_t i = 0; i < n->n; i++) {
 		if (read_loop(r, n->keys[i], n->vals[i], &g->loops[i]) < 0)
 			return -1;
@@ -189,9 +189,10 @@ static int read_loops(struct reader *r, const struct ynode *n, struct answer_gro
 }
 
 /* A text with the values in it: a command, a path. */
-static const char *substitute(struct reader *r, const struct ynode *at, const struct answer_run *u, const char *text)
+static const char *substitute(struct reader *r, const struct ynode *at, const struct experiment_run *u,
+                              const char *text)
 {
-	const struct answer_group *g = u->group;
+	const struct experiment_group *g = u->group;
 	struct str s = STR_INIT;
 	const char *copy = NULL;
 
@@ -220,9 +221,9 @@ out:
 	return copy;
 }
 
-static int fill_paths(struct reader *r, struct answer_run *u)
+static int fill_paths(struct reader *r, struct experiment_run *u)
 {
-	const struct answer_group *g = u->group;
+	const struct experiment_group *g = u->group;
 
 	if (!(u->paths = arena_array(r->x->a, g->n_figures + 1, sizeof *u->paths)))
 		return err_nomem(r->e, NULL);
@@ -232,7 +233,7 @@ static int fill_paths(struct reader *r, struct answer_run *u)
 	return 0;
 }
 
-static int check_command(struct reader *r, struct answer_run *u)
+static int check_command(struct reader *r, struct experiment_run *u)
 {
 	struct err why = ERR_INIT;
 	struct str files = STR_INIT;
@@ -240,7 +241,7 @@ static int check_command(struct reader *r, struct answer_run *u)
 	char *copy = NULL;
 	size_t n;
 
-	if ((words = answer_words(r->x->a, u->command, &n, &why)) &&
+	if ((words = experiment_words(r->x->a, u->command, &n, &why)) &&
 	    r->by->check(r->by->arg, words, n, &files, &why) == 0) {
 		if (files.failed || !(copy = arena_alloc(r->x->a, files.len + 1)))
 			err_nomem(&why, NULL);
@@ -253,12 +254,12 @@ static int check_command(struct reader *r, struct answer_run *u)
 	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : 0;
 }
 
-static int add_run(struct reader *r, const struct ynode *at, struct answer_group *g, const size_t *which)
+static int add_run(struct reader *r, const struct ynode *at, struct experiment_group *g, const size_t *which)
 {
-	struct answer_run *u = &r->x->runs[r->x->n_runs];
+	struct experiment_run *u = &r->x->runs[r->x->n_runs];
 	struct str label = STR_INIT;
 
-	*u = (struct answer_run){ .group = g, .place = at, .same = r->x->n_runs };
+	*u = (struct experiment_run){ .group = g, .place = at, .same = r->x->n_runs };
 	u->first = r->x->n_runs - (g->n_loops ? which[g->n_loops - 1] : 0);
 	str_add(&label, g->name);
 	for (size_t k = 0; k < g->n_loops; k++) {
@@ -281,14 +282,14 @@ static int add_run(struct reader *r, const struct ynode *at, struct answer_group
 }
 
 /* Every combination, the last key's values fastest. */
-static int add_runs(struct reader *r, const struct ynode *at, struct answer_group *g)
+static int add_runs(struct reader *r, const struct ynode *at, struct experiment_group *g)
 {
-	size_t which[ANSWER_KEYS] = { 0 }, k;
+	size_t which[EXPERIMENT_KEYS] = { 0 }, k;
 
 	g->first = r->x->n_runs;
 	for (;;) {
-		if (r->x->n_runs == ANSWER_RUNS)
-			return yaml_err(r->x->y, at, r->e, "more than %d commands", ANSWER_RUNS);
+		if (r->x->n_runs == EXPERIMENT_RUNS)
+			return yaml_err(r->x->y, at, r->e, "more than %d commands", EXPERIMENT_RUNS);
 		if (add_run(r, at, g, which) < 0)
 			return -1;
 		for (k = g->n_loops; k > 0 && ++which[k - 1] == g->loops[k - 1].n; k--)
@@ -298,7 +299,7 @@ static int add_runs(struct reader *r, const struct ynode *at, struct answer_grou
 	}
 }
 
-static int read_group(struct reader *r, const struct ynode *n, struct answer_group *g)
+static int read_group(struct reader *r, const struct ynode *n, struct experiment_group *g)
 {
 	static const char *const keys[] = { "name", "command", "for", "may_fail", "table", "take", "make" };
 	const struct ynode *may_fail = ynode_get(n, "may_fail");
@@ -311,10 +312,10 @@ static int read_group(struct reader *r, const struct ynode *n, struct answer_gro
 		return -1;
 	if (!is_name(g->name) || strcmp(g->name, "first") == 0)
 		return yaml_err(r->x->y, ynode_get(n, "name"), r->e, "'%s' is no name: letters, digits and _", g->name);
-	for (const struct answer_group *o = r->x->groups; o < g; o++)
+	for (const struct experiment_group *o = r->x->groups; o < g; o++)
 		if (strcmp(o->name, g->name) == 0)
 			return yaml_err(r->x->y, ynode_get(n, "name"), r->e, "two runs are called '%s'", g->name);
-	if (!(g->figures = arena_array(r->x->a, ANSWER_FIGURES, sizeof *g->figures)))
+	if (!(g->figures = arena_array(r->x->a, EXPERIMENT_FIGURES, sizeof *g->figures)))
 		return err_nomem(r->e, NULL);
 	if (read_figures(r, n, "take", g) < 0 || read_figures(r, n, "make", g) < 0 ||
 	    read_loops(r, ynode_get(n, "for"), g) < 0)
@@ -324,14 +325,14 @@ static int read_group(struct reader *r, const struct ynode *n, struct answer_gro
 
 /* --- claims -------------------------------------------------------------------------------------------------------- */
 
-static int read_claim(struct reader *r, const struct ynode *n, struct answer_claim *c)
+static int read_claim(struct reader *r, const struct ynode *n, struct experiment_claim *c)
 {
 	static const char *const keys[] = { "says", "at", "right", "in_part", "cannot", "why" };
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->x->y, n, r->e, "a claim is a mapping: {says: TEXT, right: EXPR, why: TEXT}");
 	c->place = n;
-	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "says", "a claim", &c->diags) < 0 ||
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "says", "a claim", &c->says) < 0 ||
 	    text_in(r, n, "at", &c->at) < 0 || text_in(r, n, "right", &c->right) < 0 ||
 	    text_in(r, n, "in_part", &c->in_part) < 0 || text_in(r, n, "cannot", &c->cannot) < 0 ||
 	    text_in(r, n, "why", &c->why) < 0)
@@ -358,11 +359,11 @@ static int read_root(struct reader *r)
 		return yaml_err(r->x->y, n, r->e, "this build reads studies of version 1, not %llu",
 		                (unsigned long long)version);
 	if (need(r, root, "title", "a study", &r->x->title) < 0 || text_in(r, root, "question", &r->x->question) < 0 ||
-	    text_in(r, root, "answer", &r->x->answer) < 0 || !(runs = list(r, root, "runs", ANSWER_RUNS)) ||
-	    !(claims = list(r, root, "claims", ANSWER_CLAIMS)))
+	    text_in(r, root, "answer", &r->x->answer) < 0 || !(runs = list(r, root, "runs", EXPERIMENT_RUNS)) ||
+	    !(claims = list(r, root, "claims", EXPERIMENT_CLAIMS)))
 		return -1;
 	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
-	r->x->runs = arena_array(r->x->a, ANSWER_RUNS, sizeof *r->x->runs);
+	r->x->runs = arena_array(r->x->a, EXPERIMENT_RUNS, sizeof *r->x->runs);
 	r->x->claims = arena_array(r->x->a, claims->n, sizeof *r->x->claims);
 	if (!r->x->groups || !r->x->runs || !r->x->claims)
 		return err_nomem(r->e, NULL);
@@ -376,9 +377,10 @@ static int read_root(struct reader *r)
 }
 
 /* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */
-static struct answer *read_answer(struct yaml *y, const char *path, const struct answer_runner *by, struct err *e)
+static struct experiment *read_answer(struct yaml *y, const char *path, const struct experiment_runner *by,
+                                      struct err *e)
 {
-	struct answer *x = y ? calloc(1, sizeof *x) : NULL;
+	struct experiment *x = y ? calloc(1, sizeof *x) : NULL;
 	struct reader r = { x, by, e };
 
 	if (!x) {
@@ -392,21 +394,22 @@ static struct answer *read_answer(struct yaml *y, const char *path, const struct
 		err_nomem(e, NULL);
 	else if ((x->exprs = exprs_new(e)) && read_root(&r) == 0)
 		return x;
-	answer_free(x);
+	experiment_free(x);
 	return NULL;
 }
 
-struct answer *answer_load(const char *path, const struct answer_runner *by, struct err *e)
+struct experiment *experiment_load(const char *path, const struct experiment_runner *by, struct err *e)
 {
 	return read_answer(yaml_load(path, e), path, by, e);
 }
 
-struct answer *answer_parse(const char *text, size_t n, const char *name, const struct answer_runner *by, struct err *e)
+struct experiment *experiment_parse(const char *text, size_t n, const char *name, const struct experiment_runner *by,
+                                    struct err *e)
 {
 	return read_answer(yaml_parse(text, n, name, e), name, by, e);
 }
 
-void answer_free(struct answer *x)
+void experiment_free(struct experiment *x)
 {
 	if (!x)
 		return;

@@ -1,5 +1,5 @@
-/* t_answer.c - a study's commands as functions: each runs once, in this process or in workers, and what it says is taken by path. */
-#include "sim/study/answer.h"
+/* t_experiment.c - a study's commands as functions: each runs once, in this process or in workers, and what it says is taken by path. */
+#include "sim/study/experiment.h"
 
 #include "validate/tests/test.h"
 
@@ -55,16 +55,16 @@ static int say(void *arg, const char *const *words, size_t n, const char *const 
 	return *document ? 0 : -1;
 }
 
-static struct answer *parsed(const char *text, struct answer_runner *by, struct err *e)
+static struct experiment *parsed(const char *text, struct experiment_runner *by, struct err *e)
 {
-	struct answer *x = answer_parse(text, strlen(text), "s.yaml", by, e);
+	struct experiment *x = experiment_parse(text, strlen(text), "s.yaml", by, e);
 
-	if (!x || answer_check(x, e) < 0)
+	if (!x || experiment_check(x, e) < 0)
 		test_fail(__FILE__, __LINE__, "%s", e->msg);
 	return x;
 }
 
-static void looks_right(const struct answer *x)
+static void looks_right(const struct experiment *x)
 {
 	const struct expr_value *v = x->runs[1].figures, *again = x->runs[3].figures;
 
@@ -78,20 +78,20 @@ static void looks_right(const struct answer *x)
 TEST(commands_run_once_and_here)
 {
 	struct told t = { .n_paths = 0 };
-	struct answer_runner by = { check, say, &t };
+	struct experiment_runner by = { check, say, &t };
 	struct err e = ERR_INIT;
-	struct answer *x = parsed(study, &by, &e);
+	struct experiment *x = parsed(study, &by, &e);
 
 	CHECK(x->runs[0].n_files == strlen("r1.yaml") + 1);
 	CHECK_STR(x->runs[0].files, "r1.yaml");
 	CHECK_STR(t.ran, "");
-	CHECK_OK(answer_run(x, &by, 1, NULL, NULL, &e), e);
+	CHECK_OK(experiment_run(x, &by, 1, NULL, NULL, &e), e);
 	CHECK_STR(t.ran, "123at");
 	looks_right(x);
-	CHECK_OK(answer_judge(x, &e), e);
-	CHECK(x->counted[ANSWER_WRONG] == 1); /* 3.5 / 1.5 */
+	CHECK_OK(experiment_judge(x, &e), e);
+	CHECK(x->counted[EXPERIMENT_WRONG] == 1); /* 3.5 / 1.5 */
 	CHECK_STR(x->claims[0].why, "3.500 of dram");
-	answer_free(x);
+	experiment_free(x);
 }
 
 static void count(void *arg, size_t done, size_t of)
@@ -105,54 +105,54 @@ static void count(void *arg, size_t done, size_t of)
 TEST(workers_find_the_same)
 {
 	struct told t = { .n_paths = 0 };
-	struct answer_runner by = { check, say, &t };
+	struct experiment_runner by = { check, say, &t };
 	struct err e = ERR_INIT;
-	struct answer *x = parsed(study, &by, &e);
+	struct experiment *x = parsed(study, &by, &e);
 	size_t last = 0;
 
-	CHECK_OK(answer_run(x, &by, 3, count, &last, &e), e);
+	CHECK_OK(experiment_run(x, &by, 3, count, &last, &e), e);
 	CHECK(last == 4);
 	CHECK_STR(t.ran, "");
 	looks_right(x);
-	answer_free(x);
+	experiment_free(x);
 }
 
 /* Of all that is asked of a command, by each that has it. */
 TEST(a_command_knows_the_figures_that_are_asked)
 {
 	struct told t = { .n_paths = 0 };
-	struct answer_runner by = { check, say, &t };
+	struct experiment_runner by = { check, say, &t };
 	struct err e = ERR_INIT;
-	struct answer *x = parsed("study: 1\ntitle: T\nruns:\n"
-	                          "- {name: a, command: say 1, take: {us: total.us, kind: kind}}\n"
-	                          "- {name: b, command: say 1, take: {us: total.us}}\n"
-	                          "claims:\n- {says: so, cannot: be}\n",
-	                          &by, &e);
+	struct experiment *x = parsed("study: 1\ntitle: T\nruns:\n"
+	                              "- {name: a, command: say 1, take: {us: total.us, kind: kind}}\n"
+	                              "- {name: b, command: say 1, take: {us: total.us}}\n"
+	                              "claims:\n- {says: so, cannot: be}\n",
+	                              &by, &e);
 
-	CHECK_OK(answer_run(x, &by, 1, NULL, NULL, &e), e);
+	CHECK_OK(experiment_run(x, &by, 1, NULL, NULL, &e), e);
 	CHECK(t.n_paths == 3);
 	CHECK_STR(t.ran, "1");
-	answer_free(x);
+	experiment_free(x);
 }
 
 /* The same words with and without workers. */
 static void fails(const char *runs, const char *why, int line)
 {
 	struct told t = { .n_paths = 0 };
-	struct answer_runner by = { check, say, &t };
+	struct experiment_runner by = { check, say, &t };
 	char text[512], first[1024] = "";
 
 	snprintf(text, sizeof text, "study: 1\ntitle: T\nruns:\n%sclaims:\n- {says: so, cannot: be}\n", runs);
 	for (unsigned jobs = 1; jobs < 4; jobs += 2) {
 		struct err e = ERR_INIT;
-		struct answer *x = parsed(text, &by, &e);
+		struct experiment *x = parsed(text, &by, &e);
 
-		CHECK(answer_run(x, &by, jobs, NULL, NULL, &e) < 0 && e.kind == ERR_CONFIG && e.line == line);
+		CHECK(experiment_run(x, &by, jobs, NULL, NULL, &e) < 0 && e.kind == ERR_CONFIG && e.line == line);
 		CHECK_HAS(e.msg, why);
 		if (jobs > 1)
 			CHECK_STR(first, e.msg);
 		strcpy(first, e.msg);
-		answer_free(x);
+		experiment_free(x);
 	}
 }
 
@@ -166,5 +166,5 @@ TEST(the_first_fault_is_the_one_that_is_told)
 	      "what the command says has no 'totl', for 'totl.us', while taking figures of 'npusim say 2'", 5);
 }
 
-SUITE(t_answer, T(commands_run_once_and_here), T(workers_find_the_same), T(a_command_knows_the_figures_that_are_asked),
-      T(the_first_fault_is_the_one_that_is_told));
+SUITE(t_experiment, T(commands_run_once_and_here), T(workers_find_the_same),
+      T(a_command_knows_the_figures_that_are_asked), T(the_first_fault_is_the_one_that_is_told));
