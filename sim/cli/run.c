@@ -72,18 +72,13 @@ static bool asks_what_to_buy(const struct cmd_figures *f)
 
 static void write_report(const struct run_report *r, const struct sink *to)
 {
-	struct str *out = to->out;
-	struct out_json j;
+	struct doc d;
 
-	if (to->figures) {
-		out_json_init_tree(&j, to->figures->tree, out);
-		run_document(r, &j);
-	} else if (to->format == OUT_JSON)
-		run_json(r, out);
-	else if (to->format == OUT_CSV)
-		run_csv(r, out);
+	if (to->figures)
+		doc_init_tree(&d, to->figures->tree, to->out);
 	else
-		run_table(r, out);
+		cmd_doc(&d, to->format, to->out);
+	run_doc(&d, r);
 }
 
 /* Everything the user may have got wrong is read before the simulation starts, the results file first of all. */

@@ -29,6 +29,7 @@ static int run_stages_answer(const struct run_stages *q, const struct staged_job
 	struct resdb *db = q->results ? res_open(q->results, DB_WRITE, e) : NULL;
 	struct err not_stored = ERR_INIT;
 	const uint64_t began = now_ns();
+	struct doc d;
 
 	if (q->results && !db)
 		return -1;
@@ -38,7 +39,8 @@ static int run_stages_answer(const struct run_stages *q, const struct staged_job
 	}
 	if (db)
 		res_close(db, staged_store(x, db, now_ns() - began, a, &not_stored), &not_stored);
-	staged_write(x, &v, q->format, out); /* also when it could not be stored: the time was spent */
+	cmd_doc(&d, q->format, out);
+	staged_doc(&d, x, &v); /* also when it could not be stored: the time was spent */
 	if (!not_stored.kind)
 		return 0;
 	*e = not_stored;

@@ -91,6 +91,6 @@ struct staged_view {
 	bool whole;               /* all tables */
 	const char *results_path; /* NULL: not stored */
 };
-void staged_write(const struct staged *x, const struct staged_view *v, enum out_format f, struct str *out);
+void staged_doc(struct doc *d, const struct staged *x, const struct staged_view *v);
 
 #endif
