@@ -229,7 +229,6 @@ static const struct json *api_eval_at(npusim_result *r, const char *path, const 
                                       struct err *e)
 {
 	const struct json *root;
-	char member[32] = "";
 
 	if (!r || !path || !out) {
 		err_set(e, ERR_USAGE, "%s: the %s is NULL", who,
@@ -238,8 +237,7 @@ static const struct json *api_eval_at(npusim_result *r, const char *path, const 
 		                : "place for the answer");
 		return NULL;
 	}
-	strncat(member, path, strcspn(path, ".[") < sizeof member ? strcspn(path, ".[") : sizeof member - 1);
-	return (root = tree(r, run_verdict_buys(member), e)) ? json_find(root, path, e) : NULL;
+	return (root = tree(r, run_verdict_buys(path), e)) ? json_find(root, path, e) : NULL;
 }
 
 int npusim_get(npusim_result *r, const char *path, double *value, struct npusim_error *e)

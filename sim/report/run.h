@@ -108,6 +108,7 @@ int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rule
                  struct res_workload *w, struct err *e);
 int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, struct res_workload *w,
                struct res_run *run, struct err *e);
+int run_stored_resources(const ps_t *stall, const ps_t *peak, struct arena *a, struct res_run *run, struct err *e);
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
 
 /* How far the answer may be trusted, as text of a few lines. */

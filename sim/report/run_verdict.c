@@ -691,7 +691,13 @@ void run_verdict_doc(struct doc *d, const struct verdict *v)
 	marginal(d, "next_switch", &v->buy.choice);
 }
 
-bool run_verdict_buys(const char *member)
+bool run_verdict_buys(const char *path)
 {
-	return strcmp(member, "verdict") == 0 || strcmp(member, "next_buy") == 0 || strcmp(member, "next_switch") == 0;
+	static const char *const names[] = { "verdict", "next_buy", "next_switch" };
+	const size_t n = strcspn(path, ".[");
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && strncmp(path, names[i], n) == 0)
+			return true;
+	return false;
 }
