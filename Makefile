@@ -58,9 +58,9 @@ STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_run a
         sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_read experiment_run experiment_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc lay_time labels series figure_doc figure_out types_out listed_doc cfg_doc model_doc ops_doc kernel_doc \
-            run_verdict run_json run_mapping run_align run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
-            baseline eval launches staged staged_store staged_text serve_doc serve_timeline timeline chrome chrome_trace \
+REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
+            run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
+            baseline eval launches staged staged_store staged_doc job serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc limits_doc limits_store ablate_doc ablate_page forced_doc points_doc explain \
@@ -74,7 +74,7 @@ ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
-      run run_stages serve serve_options compare limits ablate \
+      run serve serve_options compare limits ablate \
       config config_check config_explain config_tech config_area config_rows config_peaks \
       sweep sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \

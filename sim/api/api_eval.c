@@ -141,6 +141,7 @@ static void judge(npusim_result *r, bool buys)
 
 static int api_eval_make(npusim_result *r, struct err *e)
 {
+	struct doc d;
 	locale_t was;
 
 	if (r->text.len)
@@ -148,7 +149,8 @@ static int api_eval_make(npusim_result *r, struct err *e)
 	was = api_enter(r->m->n);
 	judge(r, true);
 	str_clear(&r->text);
-	run_json(&r->eval.report, &r->text);
+	doc_init(&d, OUT_JSON, 0, &r->text);
+	run_members(&d, &r->eval.report);
 	api_leave(was);
 	if (!r->text.failed)
 		return 0;
@@ -162,14 +164,14 @@ static const struct json *tree(npusim_result *r, bool buys, struct err *e)
 	const locale_t was = api_enter(r->m->n);
 	struct json_tree *t = r->root || *at ? NULL : json_tree_new(r->arena);
 	struct str none = STR_INIT;
-	struct out_json j;
+	struct doc d;
 
 	if (r->root) {
 		at = &r->root;
 	} else if (t) {
 		judge(r, buys);
-		out_json_init_tree(&j, t, &none);
-		run_document(&r->eval.report, &j);
+		doc_init_tree(&d, t, &none);
+		run_members(&d, &r->eval.report);
 		*at = none.failed ? NULL : json_tree_root(t, e);
 	}
 	if (!*at && e->kind == ERR_NONE)
@@ -202,7 +204,7 @@ size_t npusim_json(npusim_result *r, char *buf, size_t size, struct npusim_error
 /* --- values by path ---------------------------------------------------------------------------------------- */
 
 /* A figure of the whole run that takes neither a document nor what is said of the run. Where ops were carried, the answer may be
- * none (run_json.c). */
+ * none (run_members.c). */
 static bool figure_now(const npusim_result *r, const char *path, double *value)
 {
 	const struct run_report *report = &r->eval.report;
@@ -227,7 +229,6 @@ static const struct json *api_eval_at(npusim_result *r, const char *path, const 
                                       struct err *e)
 {
 	const struct json *root;
-	char member[32] = "";
 
 	if (!r || !path || !out) {
 		err_set(e, ERR_USAGE, "%s: the %s is NULL", who,
@@ -236,8 +237,7 @@ static const struct json *api_eval_at(npusim_result *r, const char *path, const 
 		                : "place for the answer");
 		return NULL;
 	}
-	strncat(member, path, strcspn(path, ".[") < sizeof member ? strcspn(path, ".[") : sizeof member - 1);
-	return (root = tree(r, run_verdict_buys(member), e)) ? json_find(root, path, e) : NULL;
+	return (root = tree(r, run_verdict_buys(path), e)) ? json_find(root, path, e) : NULL;
 }
 
 int npusim_get(npusim_result *r, const char *path, double *value, struct npusim_error *e)

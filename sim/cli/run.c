@@ -1,283 +1,84 @@
-/* run.c - npusim run: options, the run, what is kept of it, and the exit code. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "sim/report/eval.h"
-
-#include <stdio.h>
+/* run.c - npusim run: its options, and where what comes of them is told. */
 #include <string.h>
-#include <time.h>
 
-#include "sim/base/path.h"
 #include "sim/cli/ops_table.h"
-#include "sim/cli/run_stages.h"
-#include "sim/report/timeline.h"
-#include "sim/ui/outfile.h"
+#include "sim/report/job.h"
 
-#define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
-#define NOT_GIVEN      UINT32_MAX
-#define OPS_NOT_GIVEN  UINT64_MAX
-#define OPS_SHOWN      10
+#define NOT_GIVEN UINT32_MAX
+
+#define STAGES_HELP \
+	"a request's stages one after the other, as one answer: STAGE[:KEY=VALUE,...];... with vision, prefill and decode. Keys are" \
+	" the options of a workload (image, batch, tokens, context, range, trace, model ...); options beside it hold for all stages." \
+	" A decode's tokens are its steps, each behind one token more; a prompt and a decode begin behind what the stages before" \
+	" left in the cache"
 
 struct options {
-	const char *config, *start, *fidelity, *results, *program, *timeline, *explain_map, *format, *stages;
+	struct job job;
+	const char *start, *fidelity, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
-	uint64_t seed, top;
-	struct workload_spec workload;
-	bool allow_opaque, explain_fusion, all;
 };
 
-/* --- the run ----------------------------------------------------------------------------------------------- */
-
-static uint64_t now_ns(void)
+/* With a note where ops of a table are not modelled as it names them. */
+static int read_one(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
-static int check_opaque(const struct workload *w, bool allowed, struct err *e)
-{
-	struct err found = ERR_INIT;
-	struct str hint = STR_INIT;
-
-	if (allowed || workload_opaque(&w->stream, OPAQUE_MAX_PCT, &found) == 0)
-		return 0;
-	workload_lay_hint(&path_source, w, &hint);
-	err_set(e, found.kind, "%s%s", found.msg, str_c(&hint));
-	str_free(&hint);
-	return -1;
-}
-
-/* Where a run is told. */
-struct sink {
-	enum out_format format;
-	struct str *out;                   /* as text */
-	const struct cmd_figures *figures; /* NULL; else as a tree, and in `out` nothing */
-};
-
-/* Are figures asked that what to buy next is part of? */
-static bool asks_what_to_buy(const struct cmd_figures *f)
-{
-	for (size_t i = 0; f && i < f->n_paths; i++) {
-		char member[64] = "";
-
-		strncat(member, f->paths[i],
-		        strcspn(f->paths[i], ".[") < sizeof member - 1 ? strcspn(f->paths[i], ".[") : 0);
-		if (run_verdict_buys(member))
-			return true;
-	}
-	return !f;
-}
-
-static void write_report(const struct run_report *r, const struct sink *to)
-{
-	struct str *out = to->out;
-	struct out_json j;
-
-	if (to->figures) {
-		out_json_init_tree(&j, to->figures->tree, out);
-		run_document(r, &j);
-	} else if (to->format == OUT_JSON)
-		run_json(r, out);
-	else if (to->format == OUT_CSV)
-		run_csv(r, out);
-	else
-		run_table(r, out);
-}
-
-/* Everything the user may have got wrong is read before the simulation starts, the results file first of all. */
-struct inputs {
-	struct resdb *db;
-	struct machine_base *machines;
-	struct machine_conf *conf; /* of them, as they are */
-	struct workload w;
-	struct baseline *baseline;
-};
-
-static void inputs_free(struct inputs *in)
-{
-	baseline_free(in->baseline);
-	res_free(in->db);
-	machine_conf_free(in->conf);
-	machine_base_free(in->machines);
-	workload_free(&in->w);
-}
-
-static int workload(struct inputs *in, const struct options *o, struct err *e)
-{
-	if (cmd_workload_read(&o->workload, &in->conf->cfg, &in->w, e) < 0)
+	if (cmd_workload_read(s, m, w, e) < 0)
 		return -1;
-	if (in->w.source != WORKLOAD_TRACE)
-		return 0;
-	ops_listed_note(&in->w.stream, machine_runs(&in->conf->cfg));
-	return eval_check_work(in->conf, &in->w, e);
-}
-
-static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
-{
-	memset(in, 0, sizeof *in);
-	if (!(in->machines = machine_base_load(o->config, o->sets.v, o->sets.n, e)) ||
-	    !(in->conf = machine_base_conf(in->machines, NULL, 0, e)))
-		return -1;
-	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
-		return err_set(e, ERR_USAGE,
-		               "'%s' runs the trace's launches: it has no program, for option '--program'", o->config);
-	if (eval_check(in->conf, o->config, &o->workload, e) < 0)
-		return -1;
-	if (o->explain_map && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
-		return err_set(e, ERR_USAGE,
-		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
-		               o->config);
-	return o->results && !(in->db = res_open(o->results, DB_WRITE, e)) ? -1 : workload(in, o, e);
-}
-
-static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
-{
-	struct str text = STR_INIT;
-	int rc;
-
-	program_write(s, m, &text);
-	rc = outfile_write(path, &text, e);
-	str_free(&text);
-	return rc;
-}
-
-static int run_simulate(const struct options *o, const struct run_opts *how, struct inputs *in, bool buys,
-                        struct eval *x, uint64_t *host_ns, struct err *e)
-{
-	const struct trace *t = &in->w.in.trace;
-	struct eval_job j = { buys ? in->machines : NULL, in->conf, &in->w, *how };
-	struct timeline *line = NULL;
-	uint64_t began;
-
-	if (o->timeline && !(line = timeline_open(o->timeline, &in->w.stream, in->conf,
-	                                          t->n_devices ? t->devices[0].name : NULL, &x->result, e)))
-		return -1;
-	j.how.watch = line ? timeline_watch(line) : NULL;
-	began = now_ns();
-	if (timeline_close(line, eval_run(&j, in->w.in.arena, x, e), e) < 0)
-		return -1;
-	*host_ns = now_ns() - began;
-	j.how.watch = NULL;
-	in->baseline =
-		baseline_new(&path_source, in->w.source == WORKLOAD_TRACE || in->w.source == WORKLOAD_LAID ? t : NULL);
-	eval_verdict(&j, in->baseline, in->w.in.arena, x);
+	if (w->source == WORKLOAD_TRACE)
+		ops_listed_note(&w->stream, machine_runs(m));
 	return 0;
 }
 
-/* What options ask for beside the run. */
-static int asked(const struct options *o, const struct run_opts *how, struct inputs *in, struct eval *x, struct err *e)
+static int job_of(struct options *o, const struct cmd_figures *figures, struct err *e)
 {
-	struct run_report *r = &x->report;
+	struct job *j = &o->job;
 
-	r->whole = o->all;
-	r->top = o->top != OPS_NOT_GIVEN ? o->top : o->all ? OPS_SHOWN : 0;
-	r->explain_fusion = o->explain_fusion;
-	r->results_path = o->results;
-	r->timeline_path = o->timeline;
-	if (o->program && write_program(o->program, &in->w.stream, x->result.map, e) < 0)
-		return -1;
-	if (o->explain_fusion && x->result.map && in->conf->cfg.fusion.enabled && !r->given &&
-	    run_apart(r, in->machines, how, e) < 0)
-		return -1;
-	return o->explain_map ? run_mapping(r, o->explain_map, in->w.in.arena, e) : 0;
-}
-
-static int do_run(const struct options *o, const struct run_opts *how, const struct sink *to, struct err *e)
-{
-	struct err not_stored = ERR_INIT;
-	struct inputs in;
-	struct eval x;
-	uint64_t host_ns;
-	int rc = -1;
-
-	if (inputs_read(&in, o, e) < 0 ||
-	    run_simulate(o, how, &in, asks_what_to_buy(to->figures), &x, &host_ns, e) < 0 ||
-	    asked(o, how, &in, &x, e) < 0)
-		goto out;
-	if (in.db) {
-		res_close(in.db, run_store(&x.report, in.db, host_ns, in.w.in.arena, &not_stored), &not_stored);
-		in.db = NULL;
-	}
-	write_report(&x.report, to); /* also when it could not be stored: the time was spent */
-	if (not_stored.kind)
-		*e = not_stored;
-	else
-		rc = check_opaque(&in.w, o->allow_opaque, e);
-out:
-	inputs_free(&in);
-	return rc;
-}
-
-static int run_several(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out,
-                       struct err *e)
-{
-	const struct run_stages q = { o->stages, o->config,       o->results, &o->sets, &o->workload,
-		                      *how,      o->allow_opaque, o->all,     f,        check_opaque };
-
-	return run_stages(&q, out, e);
-}
-
-/* --- options ----------------------------------------------------------------------------------------------- */
-
-/* A program is mapped already, whatever it was made of. */
-static int check_given(const struct options *o, struct err *e)
-{
-	return o->workload.program && o->explain_map
-	               ? err_set(e, ERR_USAGE,
-	                         "option '--explain-map' is of another workload: '--program-in' gives a program")
-	               : 0;
-}
-
-/* What is of one run, beside several. */
-static int check_stages(const struct options *o, struct err *e)
-{
-	const char *one = o->explain_map            ? "explain-map"
-	                  : o->explain_fusion       ? "explain-fusion"
-	                  : o->program              ? "program"
-	                  : o->timeline             ? "timeline"
-	                  : o->top != OPS_NOT_GIVEN ? "ops"
-	                                            : NULL;
-
-	if (one)
-		return err_set(
-			e, ERR_USAGE,
-			"option '--%s' is of one run, and '--stages' makes several: give the stage alone, without"
-			" '--stages'",
-			one);
-	return run_stages_check(o->stages, &o->workload, e);
-}
-
-static int run_check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
-{
-	if (!o->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if ((o->stages ? check_stages(o, e) : workload_check(&o->workload, WORKLOAD_RUN, e)) < 0 ||
-	    check_given(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+	j->sets = o->sets.v;
+	j->n_sets = o->sets.n;
+	j->read = j->stages ? cmd_workload_read : read_one;
+	j->buys = !figures;
+	for (size_t i = 0; figures && i < figures->n_paths; i++)
+		j->buys |= run_verdict_buys(figures->paths[i]);
+	if (j->stages && figures)
+		return err_set(e, ERR_USAGE, "'--stages' is several runs, and a study asks for the figures of one");
+	if (job_check(j, e) < 0 || run_fidelity_parse(o->fidelity, &j->how.fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
-	if (run_start_parse(o->start, &how->start, e) < 0)
-		return -1;
-	how->seed = o->seed;
-	how->reuse_given = o->reuse_ppm != NOT_GIVEN;
-	how->reuse_ppm = how->reuse_given ? o->reuse_ppm : 0;
-	return cmd_format(o->format, f, e);
+	j->how.reuse_given = o->reuse_ppm != NOT_GIVEN;
+	j->how.reuse_ppm = j->how.reuse_given ? o->reuse_ppm : 0;
+	return run_start_parse(o->start, &j->how.start, e);
 }
 
-static int run_to(int argc, char **argv, struct sink *to, struct err *e)
+/* As text, or as a tree, and in `out` nothing. */
+static int told(struct options *o, const struct cmd_figures *figures, struct str *out, struct err *e)
 {
-	struct options o = {
-		.start = "steady", .fidelity = "event", .seed = RUN_SEED, .top = OPS_NOT_GIVEN, .reuse_ppm = NOT_GIVEN
-	};
+	enum out_format f;
+	struct doc d;
+
+	if (job_of(o, figures, e) < 0 || cmd_format(o->format, &f, e) < 0)
+		return -1;
+	if (figures)
+		doc_init_tree(&d, figures->tree, out);
+	else
+		cmd_doc(&d, f, out);
+	return job_run(&o->job, &d, e);
+}
+
+static int run_to(int argc, char **argv, const struct cmd_figures *figures, struct str *out, struct err *e)
+{
+	struct options o = { .job = { .how = run_opts_default(), .top = JOB_TOP },
+		             .start = "steady",
+		             .fidelity = "event",
+		             .reuse_ppm = NOT_GIVEN };
+	struct job *j = &o.job;
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
+		{ 'c', "config", OPT_READ, &j->config, "CONFIG",
 		  "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
-		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_RUN) },
-		{ 0, "stages", OPT_TEXT, &o.stages, "LIST", RUN_STAGES_HELP },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &j->workload, WORKLOAD_RUN) },
+		{ 0, "stages", OPT_TEXT, &j->stages, "LIST", STAGES_HELP },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
@@ -287,31 +88,31 @@ static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 		  "probability that an expert which the step before"
 		  " picked is picked again. A trace does not say which experts a step picks; by default they are"
 		  " independent, and P is top-k over the number of experts" },
-		{ 0, "seed", OPT_U64, &o.seed, "N",
+		{ 0, "seed", OPT_U64, &j->how.seed, "N",
 		  "of everything drawn at random, which is the experts; 1 by default" },
-		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
+		{ 0, "allow-opaque", OPT_FLAG, &j->allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },
-		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
+		{ 0, "explain-fusion", OPT_FLAG, &j->explain_fusion, NULL,
 		  "what the fusion engine joins, by pattern, and what it does not join, by reason; with --all each chain, too" },
-		{ 0, "explain-map", OPT_TEXT, &o.explain_map, "OP",
+		{ 0, "explain-map", OPT_TEXT, &j->explain_map, "OP",
 		  "tell how the command of this op (a number or a name of 'npusim trace ops') was chosen: the way that was"
 		  " taken, its two best rivals, and what each would take" },
-		{ 0, "program", OPT_WRITE, &o.program, "FILE",
+		{ 0, "program", OPT_WRITE, &j->program, "FILE",
 		  "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
-		{ 0, "timeline", OPT_WRITE, &o.timeline, "FILE.json",
+		{ 0, "timeline", OPT_WRITE, &j->timeline, "FILE.json",
 		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
 		  " the measured kernels beside it" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "event (default): every tile moved or computed is"
 		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
-		{ 0, "ops", OPT_U64, &o.top, "N",
+		{ 0, "ops", OPT_U64, &j->top, "N",
 		  "list the N ops that take longest; 10 by default with --all (json and csv have all ops)" },
-		{ 'a', "all", OPT_FLAG, &o.all, NULL,
+		{ 'a', "all", OPT_FLAG, &j->whole, NULL,
 		  "print all tables: what bounds the run, traffic, units, ops, measured against simulated, and how far each figure"
 		  " may be trusted. Else what was found, on 40 lines of 80 columns" },
-		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
+		{ 'o', "output", OPT_WRITE, &j->results, "R.db",
 		  "store the run in this results database, for 'npusim compare'" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
@@ -346,13 +147,10 @@ static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 		0
 	};
 	struct opt_list args = { NULL, 0 };
-	struct run_opts how = { .start = RUN_STEADY };
-	int rc = cmd_parse(&cmd, argc, argv, &args, to->out, e);
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && o.stages && to->figures)
-		rc = err_set(e, ERR_USAGE, "'--stages' is several runs, and a study asks for the figures of one");
-	if (rc == 0 && (rc = run_check_options(&o, &how, &to->format, e)) == 0)
-		rc = o.stages ? run_several(&o, &how, to->format, to->out, e) : do_run(&o, &how, to, e);
+	if (rc == 0)
+		rc = told(&o, figures, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;
@@ -360,16 +158,13 @@ static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 
 int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct sink to = { .out = out };
-
-	return run_to(argc, argv, &to, e);
+	return run_to(argc, argv, NULL, out, e);
 }
 
 int cmd_run_figures(int argc, char **argv, const struct cmd_figures *f, struct err *e)
 {
 	struct str none = STR_INIT;
-	struct sink to = { .out = &none, .figures = f };
-	int rc = run_to(argc, argv, &to, e);
+	int rc = run_to(argc, argv, f, &none, e);
 
 	if (none.failed && !e->kind)
 		rc = err_nomem(e, "for a document");

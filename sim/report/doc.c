@@ -9,6 +9,12 @@ void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to)
 	out_json_init(&d->json, to);
 }
 
+void doc_init_tree(struct doc *d, struct json_tree *tree, struct str *to)
+{
+	doc_init(d, OUT_JSON, 0, to);
+	out_json_init_tree(&d->json, tree, to);
+}
+
 /* --- what is around figures --------------------------------------------------------------------------------------- */
 
 /* A row's object begins with what stands in it first. */
@@ -160,6 +166,29 @@ void doc_say(struct doc *d, const char *format, ...)
 	va_start(ap, format);
 	str_addv(d->to, format, ap);
 	va_end(ap);
+}
+
+#define LABEL 11 /* "machine    " */
+
+void doc_say_fact(struct doc *d, const char *label, const char *text, size_t width)
+{
+	struct str line = STR_INIT;
+
+	while (d->format == OUT_TABLE && *text) {
+		const size_t n = strcspn(text, "\n");
+
+		str_clear(&line);
+		str_addn(&line, text, n);
+		doc_say(d, "%-*s", LABEL, label);
+		if (width)
+			out_wrap(str_c(&line), LABEL, LABEL, width, d->to);
+		else
+			doc_say(d, "%s\n", str_c(&line));
+		text += n + (text[n] != '\0');
+		label = "";
+	}
+	d->to->failed |= line.failed;
+	str_free(&line);
 }
 
 void doc_say_more(struct doc *d, size_t shown, size_t all)

@@ -36,6 +36,8 @@ struct doc {
 };
 
 void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to);
+/* As a tree of JSON; `to` is where memory that failed is told, and stays empty. */
+void doc_init_tree(struct doc *d, struct json_tree *tree, struct str *to);
 
 /* Objects and lists around members and tables: of JSON alone. `key` NULL: in a list, and of the document. */
 void doc_open(struct doc *d, const char *key, char bracket);
@@ -61,6 +63,8 @@ static inline double doc_us(uint64_t ps)
 }
 /* Below a list that is cut to the N that -n asks for. */
 void doc_say_more(struct doc *d, size_t shown, size_t all);
+/* Lines of a text behind a label, as wide as `width` (0: as they are); nothing where it is empty. */
+void doc_say_fact(struct doc *d, const char *label, const char *text, size_t width);
 /* For people alone. */
 void doc_say(struct doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

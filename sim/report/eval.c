@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "sim/accuracy/rows.h"
+#include "sim/base/path.h"
 #include "workloads/known.h"
+
+#define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
 
 static bool launches(const struct machine_conf *conf)
 {
@@ -28,6 +31,19 @@ int eval_check_work(const struct machine_conf *conf, const struct workload *w, s
 	if (w->source != WORKLOAD_TRACE || !ops_listed_all(&w->stream) || !launches(conf))
 		return 0;
 	return rows_have_kernels(&w->stream, conf, e);
+}
+
+int eval_check_opaque(const struct workload *w, bool allowed, struct err *e)
+{
+	struct err found = ERR_INIT;
+	struct str hint = STR_INIT;
+
+	if (allowed || workload_opaque(&w->stream, OPAQUE_MAX_PCT, &found) == 0)
+		return 0;
+	workload_lay_hint(&path_source, w, &hint);
+	err_set(e, found.kind, "%s%s", found.msg, str_c(&hint));
+	str_free(&hint);
+	return -1;
 }
 
 /* All that the reports ask of the job and of the result. */

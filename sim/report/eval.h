@@ -27,6 +27,8 @@ struct eval {
 int eval_check(const struct machine_conf *conf, const char *config, const struct workload_spec *s, struct err *e);
 /* The same of a workload that was read. */
 int eval_check_work(const struct machine_conf *conf, const struct workload *w, struct err *e);
+/* Of a workload that was read: is too much of its measured time in kernels that no rule knows? */
+int eval_check_opaque(const struct workload *w, bool allowed, struct err *e);
 /* The run: x->result, x->diags and a report without verdict, which point into `a`, the job and `x`. */
 int eval_run(const struct eval_job *j, struct arena *a, struct eval *x, struct err *e);
 /* What is said first of it, and against what; a run is one without it, too. */

@@ -5,7 +5,7 @@
 
 #include "sim/report/listed_doc.h"
 #include "sim/report/run.h"
-#include "sim/report/types_out.h"
+#include "sim/report/types_doc.h"
 #include "sim/ui/units.h"
 #include "workloads/known.h"
 #include "workloads/work.h"
@@ -200,9 +200,9 @@ static void types(struct doc *d, const struct lower_stats *st)
 {
 	struct str text = STR_INIT;
 
-	types_out_text(st, &text);
+	types_doc_text(st, &text);
 	if (d->format == OUT_JSON)
-		types_out_json(st, &d->json);
+		types_doc(d, st);
 	else if (text.len)
 		doc_say(d, "types %s\n", str_c(&text));
 	d->to->failed |= text.failed;
@@ -259,8 +259,8 @@ static void laid(struct doc *d, const struct view *v)
 {
 	struct str text = STR_INIT;
 
-	run_align_table(&(struct run_report){ .laid = &v->w->laid }, &text);
-	doc_say(d, "%s", str_c(&text));
+	run_align_text(&(struct run_report){ .laid = &v->w->laid }, &text);
+	doc_say_fact(d, "aligned", str_c(&text), 0);
 	d->to->failed |= text.failed;
 	str_free(&text);
 }

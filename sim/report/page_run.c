@@ -4,7 +4,7 @@
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
 #include "sim/report/explain.h"
-#include "sim/report/figure_out.h"
+#include "sim/report/figure_doc.h"
 #include "sim/report/page_int.h"
 #include "sim/report/run_verdict.h"
 #include "sim/study/limits.h"
@@ -28,13 +28,13 @@ static void put_op(struct out_json *j, const struct res_work_op *w, const struct
 	out_json_text(j, NULL, w->kind);
 	out_json_text(j, NULL, w->family);
 	out_json_int(j, NULL, w->layer);
-	op_figure_page(j, OP_TIME, &o->figures, o->known);
+	figure_doc_page(j, OP_TIME, &o->figures, o->known);
 	out_json_real(j, NULL, unit_us((int64_t)w->measured_ns));
-	op_figure_page(j, OP_LIMIT, &o->figures, o->known);
+	figure_doc_page(j, OP_LIMIT, &o->figures, o->known);
 	out_json_text(j, NULL, o->bound);
-	op_figure_page(j, OP_WORK, &o->figures, o->known);
+	figure_doc_page(j, OP_WORK, &o->figures, o->known);
 	out_json_real(j, NULL, bound_share(o));
-	op_figure_page(j, OP_REST, &o->figures, o->known);
+	figure_doc_page(j, OP_REST, &o->figures, o->known);
 	out_json_close(j, ']');
 }
 
@@ -45,13 +45,13 @@ static void put_op_columns(struct out_json *j)
 	out_json_open(j, "op_columns", '[');
 	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
 		out_json_text(j, NULL, first[i]);
-	op_figure_page_names(j, OP_TIME);
+	figure_doc_page_names(j, OP_TIME);
 	out_json_text(j, NULL, "measured_us");
-	op_figure_page_names(j, OP_LIMIT);
+	figure_doc_page_names(j, OP_LIMIT);
 	out_json_text(j, NULL, "bound");
-	op_figure_page_names(j, OP_WORK);
+	figure_doc_page_names(j, OP_WORK);
 	out_json_text(j, NULL, "bound_share");
-	op_figure_page_names(j, OP_REST);
+	figure_doc_page_names(j, OP_REST);
 	out_json_close(j, ']');
 }
 
@@ -345,7 +345,7 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 		              r->workload.ops[i].measured_ns);
 	}
 	b = baseline_new(&path_source, NULL);
-	run_made_trust(&made, b, "", &trust);
+	run_made_trust(&made, b, &trust);
 	baseline_free(b);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;

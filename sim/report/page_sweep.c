@@ -352,7 +352,7 @@ static int page_sweep_put_head(struct out_json *j, const char *from, const struc
 		              v->workload.ops[i].measured_ns);
 	}
 	b = baseline_new(&path_source, NULL);
-	run_made_trust(&made, b, "", &trust);
+	run_made_trust(&made, b, &trust);
 	baseline_free(b);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;

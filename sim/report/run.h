@@ -10,7 +10,7 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
-#include "sim/ui/out.h"
+#include "sim/report/doc.h"
 #include "sim/ui/units.h"
 #include "sim/workload/workload.h"
 
@@ -66,15 +66,6 @@ struct figure_measured run_measured(const struct run_report *r, const struct run
 
 /* Asks how the op of that number or name is mapped: r->told, which lives in `a`. */
 int run_mapping(struct run_report *r, const char *op, struct arena *a, struct err *e);
-void run_mapping_table(const struct run_report *r, struct str *out);
-void run_mapping_json(struct out_json *j, const struct run_report *r);
-
-void run_rewrite_table(const struct run_report *r, struct str *out);
-void run_rewrite_json(struct out_json *j, const struct run_report *r);
-
-void run_align_text(const struct run_report *r, struct str *s); /* on one line; nothing where none was asked for */
-void run_align_table(const struct run_report *r, struct str *out);
-void run_align_json(struct out_json *j, const struct run_report *r);
 
 /* A model, a program, or a trace at another batch: there is nothing to compare with. */
 static inline bool run_unmeasured(const struct run_report *r)
@@ -82,31 +73,46 @@ static inline bool run_unmeasured(const struct run_report *r)
 	return r->model || r->given || r->scaled;
 }
 
-void run_table(const struct run_report *r, struct str *out); /* for people: the first page, or all of it */
-void run_brief(const struct run_report *r, struct str *out); /* the first page: 40 lines of 80 columns */
-void run_verdict(const struct run_report *r, struct str *out);
-void run_energy_line(const struct run_report *r, struct str *s); /* of the first page; nothing where none is modelled */
-void run_energy_table(const struct run_report *r, struct str *out); /* by block */
-void run_asked(const struct run_report *r,
-               struct str *out); /* what options asked for: ops, fusions, a mapping, files */
+/* All that is said of it: to people the first page of 40 lines of 80 columns, or all; in CSV the ops; JSON has run_members. */
+void run_doc(struct doc *d, const struct run_report *r);
+void run_members(struct doc *d, const struct run_report *r);
+
+/* Parts of it: lines, behind a label; nothing where there is nothing to say. */
+void run_facts(const struct run_report *r, struct doc *d);
+void run_verdict(const struct run_report *r, struct doc *d);
+void run_machine_text(const struct run_report *r, struct str *to);
+void run_rewrite_text(const struct run_report *r, struct str *to);
+void run_align_text(const struct run_report *r, struct str *to);
+void run_energy_line(const struct run_report *r, struct str *to);
+/* Three digits, whatever the size. */
+void run_joules_text(struct str *s, double uj);
+/* Tables, and the same as members of JSON. */
+void run_kinds_doc(struct doc *d, const struct run_report *r, const struct run_sum sums[OP_KINDS]);
+void run_ops_doc(struct doc *d, const struct run_report *r);
+void run_top_doc(struct doc *d, const struct run_report *r); /* those that take longest */
+void run_mapping_doc(struct doc *d, const struct run_report *r);
+void run_fusion_doc(struct doc *d, const struct run_report *r); /* by pattern, and what was not joined, by reason */
+void run_chains_doc(struct doc *d, const struct run_report *r); /* each that was joined */
+void run_energy_doc(struct doc *d, const struct run_report *r); /* by block, for people */
+/* Of JSON alone. */
+void run_align_doc(struct doc *d, const struct run_report *r);
+void run_rewrite_doc(struct doc *d, const struct run_report *r);
+void run_by_resource(struct doc *d, const char *key, const ps_t *v);
+void run_energy_part(struct doc *d, const struct energy_row *row, double uj);
+
 /* The same run with fusion off: `apart_ps`. */
 int run_apart(struct run_report *r, struct machine_base *machines, const struct run_opts *how, struct err *e);
-/* What was joined by pattern, and what was not by reason. */
-void run_fusion_table(const struct run_report *r, struct str *out);
-void run_fusion_json(struct out_json *j, const struct run_report *r);
-void run_csv(const struct run_report *r, struct str *out); /* the ops */
-void run_document(const struct run_report *r, struct out_json *j);
-void run_json(const struct run_report *r, struct str *out); /* the same as text */
 
 /* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
 int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
                  struct res_workload *w, struct err *e);
 int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, struct res_workload *w,
                struct res_run *run, struct err *e);
+int run_stored_resources(const ps_t *stall, const ps_t *peak, struct arena *a, struct res_run *run, struct err *e);
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
 
-/* How far the answer may be trusted, as text of a few lines; those after the first begin with `indent`. */
-void run_trust(const struct run_report *r, const char *indent, struct str *out);
+/* How far the answer may be trusted, as text of a few lines. */
+void run_trust(const struct run_report *r, struct str *out);
 /* The same of what is not at hand as a run: measured time by family of op, added op by op. */
 #define RUN_FAMILIES 64
 struct run_family {
@@ -124,6 +130,6 @@ void run_made_add(struct run_made *m, const char *kind, const char *family, uint
 /* The same for an NPU: rows of a product, 0 where they are not known. */
 void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t ns);
 /* `b` NULL: nothing was read. */
-void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out);
+void run_made_trust(struct run_made *m, const struct baseline *b, struct str *out);
 
 #endif

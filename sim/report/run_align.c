@@ -27,38 +27,32 @@ void run_align_text(const struct run_report *r, struct str *s)
 	}
 }
 
-void run_align_table(const struct run_report *r, struct str *out)
-{
-	struct str s = STR_INIT;
-
-	run_align_text(r, &s);
-	if (s.len)
-		str_addf(out, "aligned    %s\n", str_c(&s));
-	out->failed |= s.failed;
-	str_free(&s);
-}
-
 /* Which op each launch came to. */
-static void kernels_json(struct out_json *j, const struct run_report *r)
+static void kernels_of(struct doc *d, const struct op_stream *s, const struct op *o)
 {
-	const struct op_stream *s = r->stream;
+	for (uint32_t n = 0; n < o->n_launches; n++) {
+		const struct op_launch *l = &s->launches[o->first_launch + n];
 
-	out_json_open(j, "kernels", '[');
-	for (size_t i = 0; i < s->n_ops; i++)
-		for (uint32_t n = 0; n < s->ops[i].n_launches; n++) {
-			const struct op_launch *l = &s->launches[s->ops[i].first_launch + n];
-
-			out_json_open(j, NULL, '{');
-			out_json_int(j, "launch", l->trace_id);
-			out_json_text(j, "kernel", l->name);
-			out_json_u64(j, "op", s->ops[i].id);
-			out_json_text(j, "name", s->ops[i].name);
-			out_json_close(j, '}');
-		}
-	out_json_close(j, ']');
+		doc_open(d, NULL, '{');
+		doc_int(d, "launch", l->trace_id);
+		doc_text(d, "kernel", l->name);
+		doc_count(d, "op", o->id);
+		doc_text(d, "name", o->name);
+		doc_close(d, '}');
+	}
 }
 
-void run_align_json(struct out_json *j, const struct run_report *r)
+static void miss_row(struct doc *d, const void *of, size_t i)
+{
+	const struct align_report *x = of;
+
+	doc_text(d, "kernel", x->miss[i].name);
+	doc_count(d, "count", x->miss[i].count);
+	doc_ns(d, "us", 3, x->miss[i].ns);
+	doc_text(d, "why", x->miss[i].why);
+}
+
+void run_align_doc(struct doc *d, const struct run_report *r)
 {
 	static const char *const known[] = {
 		[ALIGN_TOLD] = "told", [ALIGN_BY_GRID] = "grids", [ALIGN_BY_TIME] = "time"
@@ -68,31 +62,25 @@ void run_align_json(struct out_json *j, const struct run_report *r)
 	if (!r->laid || !r->laid->done)
 		return;
 	x = &r->laid->report;
-	out_json_open(j, "alignment", '{');
-	out_json_text(j, "model", x->model);
-	out_json_u64(j, "launches", x->launches);
-	out_json_u64(j, "aligned", x->aligned);
-	out_json_real(j, "aligned_time_pct", pct(x->aligned_ns, x->ns));
-	out_json_real(j, "places_pct", pct(x->products, x->products + x->empty_places));
-	out_json_real(j, "tiles_pct", (double)x->tiles / 10);
-	out_json_u64(j, "steps", x->steps);
-	out_json_u64(j, "batch", x->batch);
-	out_json_text(j, "batch_by", known[x->batch_known]);
-	out_json_u64(j, "keys", x->keys);
-	out_json_u64(j, "keys_low", x->keys_low);
-	out_json_u64(j, "keys_high", x->keys_high);
-	out_json_text(j, "keys_by", known[x->keys_known]);
-	out_json_text(j, "form", x->form);
-	out_json_open(j, "did_not_fit", '[');
-	for (uint32_t i = 0; i < x->n_miss; i++) {
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "kernel", x->miss[i].name);
-		out_json_u64(j, "count", x->miss[i].count);
-		out_json_real(j, "us", (double)x->miss[i].ns / 1e3);
-		out_json_text(j, "why", x->miss[i].why);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-	kernels_json(j, r);
-	out_json_close(j, '}');
+	doc_open(d, "alignment", '{');
+	doc_text(d, "model", x->model);
+	doc_count(d, "launches", x->launches);
+	doc_count(d, "aligned", x->aligned);
+	doc_real(d, "aligned_time_pct", 1, pct(x->aligned_ns, x->ns));
+	doc_real(d, "places_pct", 1, pct(x->products, x->products + x->empty_places));
+	doc_real(d, "tiles_pct", 1, (double)x->tiles / 10);
+	doc_count(d, "steps", x->steps);
+	doc_count(d, "batch", x->batch);
+	doc_text(d, "batch_by", known[x->batch_known]);
+	doc_count(d, "keys", x->keys);
+	doc_count(d, "keys_low", x->keys_low);
+	doc_count(d, "keys_high", x->keys_high);
+	doc_text(d, "keys_by", known[x->keys_known]);
+	doc_text(d, "form", x->form);
+	doc_table(d, "did_not_fit", NULL, x->n_miss, miss_row, x);
+	doc_open(d, "kernels", '[');
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		kernels_of(d, r->stream, &r->stream->ops[i]);
+	doc_close(d, ']');
+	doc_close(d, '}');
 }

@@ -6,15 +6,13 @@
 #include "sim/report/run.h"
 #include "sim/report/run_verdict.h"
 
-#define COLS(a)  (sizeof(a) / sizeof *(a))
 #define SHOWN_OF 20 /* a part of a block is named from one of so many of it on */
 
 /* --- a line ------------------------------------------------------------------------------------------------------ */
 
-/* Three digits, whatever the size. */
-static void joules(struct str *s, double uj)
+void run_joules_text(struct str *s, double uj)
 {
-	if (uj < 1e3)
+	if (uj < 999.5)
 		str_addf(s, "%.3g uJ", uj);
 	else if (uj < 999.5e3)
 		str_addf(s, "%.3g mJ", uj / 1e3);
@@ -26,7 +24,7 @@ static void each_token(const struct run_report *r, uint64_t fj, struct str *s)
 {
 	const uint64_t tokens = run_tokens(r);
 
-	joules(s, (double)fj / 1e9 / (double)(tokens ? tokens : 1));
+	run_joules_text(s, (double)fj / 1e9 / (double)(tokens ? tokens : 1));
 	str_add(s, tokens ? " a token" : "");
 }
 
@@ -56,16 +54,23 @@ void run_energy_line(const struct run_report *r, struct str *s)
 
 /* --- by block ---------------------------------------------------------------------------------------------------- */
 
-static void run_energy_row(struct out_table *t, const char *what, uint64_t fj, const struct run_result *x,
-                           const char *note)
-{
-	const double uj = (double)fj / 1e9, us = unit_ps_us(x->total_ps);
+struct block {
+	const struct run_result *x;
+	const char *what, *note;
+	uint64_t fj;
+};
 
-	out_text(t, what);
-	out_real(t, uj);
-	out_real(t, us > 0 ? uj / us : 0);
-	out_real(t, unit_pct(uj, (double)x->energy_fj / 1e9));
-	out_text(t, note);
+static void block_row(struct doc *d, const void *of, size_t i)
+{
+	const struct block *b = of;
+	const double uj = (double)b->fj / 1e9, us = unit_ps_us(b->x->total_ps);
+
+	(void)i;
+	doc_text(d, "energy", b->what);
+	doc_real(d, "uJ", 1, uj);
+	doc_real(d, "W", 1, us > 0 ? uj / us : 0);
+	doc_real(d, "share_pct", 1, unit_pct(uj, (double)b->x->energy_fj / 1e9));
+	doc_text(d, "note", b->note);
 }
 
 /* "dram_read 95 %, standby 3 %, ...": its parts, the largest first. */
@@ -89,51 +94,46 @@ static void parts(const struct run_result *x, const char *block, uint64_t all, s
 	}
 }
 
-static void blocks(const struct run_result *x, struct out_table *t)
+static void blocks(struct doc *d, const struct run_result *x)
 {
 	struct str note = STR_INIT;
 
 	for (size_t i = 0; i < x->n_energy; i++) {
-		const char *block = x->energy[i].row->block;
+		struct block b = { .x = x, .what = x->energy[i].row->block };
 		bool first = true;
-		uint64_t fj = 0;
 
 		for (size_t k = 0; k < x->n_energy; k++)
-			if (strcmp(x->energy[k].row->block, block) == 0) {
+			if (strcmp(x->energy[k].row->block, b.what) == 0) {
 				first &= k >= i;
-				fj = energy_add(fj, x->energy[k].fj);
+				b.fj = energy_add(b.fj, x->energy[k].fj);
 			}
-		if (!first || !fj)
+		if (!first || !b.fj)
 			continue;
-		parts(x, block, fj, &note);
-		run_energy_row(t, block, fj, x, str_c(&note));
+		parts(x, b.what, b.fj, &note);
+		b.note = str_c(&note);
+		doc_row(d, block_row, &b, 0);
 	}
+	d->to->failed |= note.failed;
 	str_free(&note);
 }
 
-void run_energy_table(const struct run_report *r, struct str *out)
+void run_energy_doc(struct doc *d, const struct run_report *r)
 {
-	static const struct out_col cols[] = {
-		{ "energy", OUT_TEXT, 0 },    { "uJ", OUT_REAL, 1 },   { "W", OUT_REAL, 1 },
-		{ "share_pct", OUT_REAL, 1 }, { "note", OUT_TEXT, 0 },
-	};
 	const struct run_result *x = r->result;
-	struct out_table *t;
 	struct str note = STR_INIT;
 
 	if (!x->energy)
 		return;
-	t = out_table_new(cols, COLS(cols),
-	                  x->map ? "energy by block" : "energy by block, kernels one behind the other");
-	blocks(x, t);
+	doc_table_open(d, NULL, x->map ? "energy by block" : "energy by block, kernels one behind the other");
+	blocks(d, x);
 	str_addf(&note, "at %.0f MHz%s", (double)x->clock_khz / 1e3,
 	         x->clock_khz < r->conf->cfg.clock ? ", which the cap of its power leaves" : "");
-	run_energy_row(t, "all", x->energy_fj, x, str_c(&note));
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-	str_addc(out, '\n');
+	doc_row(d, block_row, &(struct block){ x, "all", str_c(&note), x->energy_fj }, 0);
+	doc_table_close(d, NULL, NULL);
+	doc_say(d, "\n");
 	if (x->wall_eager_ps)
-		str_addf(out, "launched one by one the board takes %.1f uJ, %.1f W over the step's wall time\n\n",
-		         (double)x->energy_eager_fj / 1e9, (double)x->energy_eager_fj / (double)x->wall_eager_ps / 1e3);
+		doc_say(d, "launched one by one the board takes %.1f uJ, %.1f W over the step's wall time\n\n",
+		        (double)x->energy_eager_fj / 1e9, (double)x->energy_eager_fj / (double)x->wall_eager_ps / 1e3);
+	d->to->failed |= note.failed;
 	str_free(&note);
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLS(a) (sizeof(a) / sizeof *(a))
-
 enum reason { TWO_PRODUCTS, NOT_ADJACENT, BUFFER, TOO_LONG, SLOWER, TWO_READERS, NO_PATTERN, REASONS };
 static const char *const reason_names[REASONS] = { "two products",   "not adjacent",     "fusion.buffer",
 	                                           "fusion.max_ops", "predicted slower", "two readers",
@@ -164,7 +162,6 @@ static void tally(const struct run_report *r, struct tally t[REASONS])
 	uint32_t *group = a ? groups_of(r, a) : NULL;
 	struct chain *c = chains_of(r);
 
-	memset(t, 0, REASONS * sizeof *t);
 	for (uint32_t i = 1; group && c && i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];
 		struct tally *x;
@@ -216,53 +213,41 @@ static size_t patterns_of(const struct map_result *m, struct pattern *p)
 	return n;
 }
 
-static void pattern_table(const struct map_result *m, struct str *out)
+static void pattern_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "pattern", OUT_TEXT, 0 },      { "chains", OUT_INT, 0 },    { "ops", OUT_INT, 0 },
-		{ "longest", OUT_INT, 0 },       { "saved_MB", OUT_REAL, 2 }, { "saved_dispatches", OUT_INT, 0 },
-		{ "predicted_us", OUT_REAL, 1 }, { "apart_us", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols),
-	                                    "what is joined, by pattern (times: each chain alone, again and again)");
-	struct pattern p[PATTERNS];
-	const size_t n = patterns_of(m, p);
+	const struct pattern *p = (const struct pattern *)of + i;
+	const bool json = d->format == OUT_JSON;
 
-	for (size_t i = 0; i < n; i++) {
-		out_text(t, p[i].name);
-		out_int(t, (int64_t)p[i].chains);
-		out_int(t, (int64_t)p[i].ops);
-		out_int(t, (int64_t)p[i].longest);
-		out_real(t, (double)p[i].bytes / 1e6);
-		out_int(t, (int64_t)p[i].dispatches);
-		out_real(t, unit_ps_us(p[i].fused));
-		out_real(t, unit_ps_us(p[i].apart));
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-	str_addc(out, '\n');
+	doc_text(d, "pattern", p->name);
+	doc_count(d, "chains", p->chains);
+	doc_count(d, "ops", p->ops);
+	if (json)
+		doc_count(d, "saved_bytes", p->bytes);
+	else
+		doc_count(d, "longest", p->longest);
+	if (!json)
+		doc_real(d, "saved_MB", 2, (double)p->bytes / 1e6);
+	doc_count(d, "saved_dispatches", p->dispatches);
+	if (json)
+		return;
+	doc_ps(d, "predicted_us", 1, p->fused);
+	doc_ps(d, "apart_us", 1, p->apart);
 }
 
-static void reason_table(const struct run_report *r, struct str *out)
+static void reason_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "not joined", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "us", OUT_REAL, 1 }, { "because", OUT_TEXT, 0 }
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
-	struct tally x[REASONS];
+	const struct tally *x = (const struct tally *)of + i;
+	const bool json = d->format == OUT_JSON;
 
-	tally(r, x);
-	for (int i = 0; i < REASONS; i++) {
-		if (!x[i].ops)
-			continue;
-		out_text(t, reason_names[i]);
-		out_int(t, (int64_t)x[i].ops);
-		out_real(t, unit_ps_us(x[i].us_ps));
-		out_text(t, reason_texts[i]);
-	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-	str_addc(out, '\n');
+	if (!d->heads && !x->ops)
+		return;
+	doc_text(d, json ? "reason" : "not joined", reason_names[i]);
+	doc_count(d, "ops", x->ops);
+	doc_ps(d, "us", 1, x->us_ps);
+	if (json)
+		doc_text(d, "example", x->example);
+	else
+		doc_text(d, "because", reason_texts[i]);
 }
 
 int run_apart(struct run_report *r, struct machine_base *machines, const struct run_opts *how, struct err *e)
@@ -284,61 +269,68 @@ int run_apart(struct run_report *r, struct machine_base *machines, const struct 
 	return rc;
 }
 
-/* What a chain takes alone may hide behind what others fetch. */
-static void in_the_run(const struct run_report *r, struct str *out)
+static void chain_row(struct doc *d, const void *of, size_t i)
 {
-	if (r->apart_ps)
-		str_addf(out, "the run takes %.3f us so, and %.3f us with nothing joined (fusion.enabled=false)\n\n",
-		         unit_ps_us(r->result->total_ps), unit_ps_us(r->apart_ps));
-}
+	const struct run_report *r = of;
+	const struct map_fusion *f = d->heads ? NULL : &r->result->map->fusions[i];
+	struct str ops = STR_INIT, chain = STR_INIT;
+	const bool json = d->format == OUT_JSON;
 
-void run_fusion_table(const struct run_report *r, struct str *out)
-{
-	if (!r->result->map)
-		return;
-	if (!r->conf->cfg.fusion.enabled) {
-		str_add(out, "nothing is joined: fusion.enabled is false\n\n");
-		return;
+	if (json) {
+		doc_text(d, "pattern", f->pattern);
+		doc_int(d, "first_op", f->first_op);
+		doc_int(d, "ops", f->n_ops);
+	} else {
+		for (uint32_t k = 0; f && k < f->n_ops; k++)
+			str_addf(&chain, "%s%s", k ? ", " : "", r->stream->ops[f->first_op + k].name);
+		if (f)
+			str_addf(&ops, "%" PRIu32 "-%" PRIu32, f->first_op, f->first_op + f->n_ops - 1);
+		doc_text(d, "ops", str_c(&ops));
+		doc_text(d, "fused as", f->pattern);
 	}
-	pattern_table(r->result->map, out);
-	in_the_run(r, out);
-	reason_table(r, out);
+	doc_count(d, "saved_bytes", f->saved_bytes);
+	doc_int(d, "saved_dispatches", f->saved_dispatches);
+	doc_ps(d, "predicted_us", 3, f->predicted);
+	doc_ps(d, "unfused_us", 3, f->unfused);
+	if (!json)
+		doc_text(d, "chain", str_c(&chain));
+	d->to->failed |= ops.failed || chain.failed;
+	str_free(&ops);
+	str_free(&chain);
 }
 
-void run_fusion_json(struct out_json *j, const struct run_report *r)
+void run_chains_doc(struct doc *d, const struct run_report *r)
 {
+	const struct map_result *m = r->result->map;
+
+	doc_table(d, "fusions", "fusions (times: each alone, again and again, which decides)", m ? m->n_fusions : 0,
+	          chain_row, r);
+	doc_say(d, "\n");
+}
+
+void run_fusion_doc(struct doc *d, const struct run_report *r)
+{
+	const bool on = r->conf->cfg.fusion.enabled;
 	struct pattern p[PATTERNS];
-	struct tally x[REASONS];
-	size_t n;
+	struct tally x[REASONS] = { { 0 } };
 
 	if (!r->result->map)
 		return;
-	n = patterns_of(r->result->map, p);
-	out_json_open(j, "fusion_patterns", '[');
-	for (size_t i = 0; i < n; i++) {
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "pattern", p[i].name);
-		out_json_u64(j, "chains", p[i].chains);
-		out_json_u64(j, "ops", p[i].ops);
-		out_json_u64(j, "saved_bytes", p[i].bytes);
-		out_json_u64(j, "saved_dispatches", p[i].dispatches);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
+	if (!on)
+		doc_say(d, "nothing is joined: fusion.enabled is false\n\n");
+	if (!on && d->format == OUT_TABLE)
+		return;
+	doc_table(d, "fusion_patterns", "what is joined, by pattern (times: each chain alone, again and again)",
+	          patterns_of(r->result->map, p), pattern_row, p);
+	doc_say(d, "\n");
+	if (r->apart_ps && d->format == OUT_JSON)
+		doc_ps(d, "apart_us", 3, r->apart_ps);
+	/* What a chain takes alone may hide behind what others fetch. */
 	if (r->apart_ps)
-		out_json_real(j, "apart_us", unit_ps_us(r->apart_ps));
-	out_json_open(j, "not_fused", '[');
-	if (r->conf->cfg.fusion.enabled)
+		doc_say(d, "the run takes %.3f us so, and %.3f us with nothing joined (fusion.enabled=false)\n\n",
+		        unit_ps_us(r->result->total_ps), unit_ps_us(r->apart_ps));
+	if (on)
 		tally(r, x);
-	for (int i = 0; r->conf->cfg.fusion.enabled && i < REASONS; i++) {
-		if (!x[i].ops)
-			continue;
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "reason", reason_names[i]);
-		out_json_u64(j, "ops", x[i].ops);
-		out_json_real(j, "us", unit_ps_us(x[i].us_ps));
-		out_json_text(j, "example", x[i].example);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
+	doc_table(d, "not_fused", NULL, on ? REASONS : 0, reason_row, x);
+	doc_say(d, "\n");
 }

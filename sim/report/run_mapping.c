@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,33 +48,6 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 	return rc;
 }
 
-static void run_mapping_name_of(const struct run_report *r, struct str *out)
-{
-	const struct op *o = &r->stream->ops[r->told->op];
-
-	str_addf(out, "op %" PRIu32 " (%s)", o->id, o->name ? o->name : op_kind_name(o->kind));
-}
-
-static void run_mapping_row(struct out_table *t, const struct map_log_entry *w, struct str *text)
-{
-	out_text(t, w->chosen ? "chosen" : "rival");
-	out_text(t, w->why);
-	str_clear(text);
-	if (w->nest)
-		str_addf(text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", %s", w->tile[0], w->tile[1], w->tile[2],
-		         w->order);
-	else
-		str_addf(text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", streamed", w->tile[0], w->tile[1], w->tile[2]);
-	out_text(t, str_c(text));
-	out_text(t, w->stays);
-	out_int(t, w->tiles);
-	out_real(t, (double)w->slot_bytes / 1024);
-	out_real(t, (double)w->held_bytes / 1024);
-	out_real(t, (double)w->moved_bytes / 1048576);
-	out_real(t, unit_ps_us(w->cold));
-	out_real(t, unit_ps_us(w->warm));
-}
-
 /* How far the chosen nest is behind the first by the cost model; false: it is none, or nothing was searched. */
 static bool gap_of(const struct map_log *t, double *gap)
 {
@@ -88,83 +62,89 @@ static bool gap_of(const struct map_log *t, double *gap)
 	return true;
 }
 
-static void add_gap(const struct map_log *t, struct str *out)
+static void say_gap(struct doc *d, const struct map_log *t)
 {
 	double gap;
 
 	if (!gap_of(t, &gap))
 		return;
-	str_addf(out,
-	         "by the cost model the chosen takes %.3f us, %.1f %% more than the first of %" PRIu64
-	         " tiles of m, n and k;\nno mapping of them takes less than %.3f us\n",
-	         unit_ps_us(t->entry[0].form), 100 * gap, t->space, unit_ps_us(t->bound));
+	doc_say(d,
+	        "by the cost model the chosen takes %.3f us, %.1f %% more than the first of %" PRIu64
+	        " tiles of m, n and k;\nno mapping of them takes less than %.3f us\n",
+	        unit_ps_us(t->entry[0].form), 100 * gap, t->space, unit_ps_us(t->bound));
 }
 
-void run_mapping_table(const struct run_report *r, struct str *out)
+static void way_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "", OUT_TEXT, 0 },         { "unit", OUT_TEXT, 0 },      { "tile m x n x k", OUT_TEXT, 0 },
-		{ "stays", OUT_TEXT, 0 },    { "tiles", OUT_INT, 0 },      { "tile_KiB", OUT_REAL, 1 },
-		{ "held_KiB", OUT_REAL, 1 }, { "moved_MiB", OUT_REAL, 2 }, { "cold_us", OUT_REAL, 3 },
-		{ "warm_us", OUT_REAL, 3 },
-	};
-	struct str title = STR_INIT, text = STR_INIT;
-	struct out_table *t;
+	const struct map_log_entry *w = (const struct map_log_entry *)of + i;
+	char tile[128];
 
-	run_mapping_name_of(r, &title);
-	if (!r->told->n) {
-		str_addf(out, "how %s was mapped: there was nothing to choose\n\n", str_c(&title));
-		str_free(&title);
-		return;
+	snprintf(tile, sizeof tile, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", %s", w->tile[0], w->tile[1], w->tile[2],
+	         w->nest ? w->order : "streamed");
+	if (d->format == OUT_JSON) {
+		doc_bool(d, "chosen", w->chosen);
+		doc_text(d, "unit", w->why);
+		doc_text(d, "order", w->nest ? w->order : "streamed");
+		doc_text(d, "stays", w->stays);
+		doc_count(d, "tile_m", w->tile[0]);
+		doc_count(d, "tile_n", w->tile[1]);
+		doc_count(d, "tile_k", w->tile[2]);
+		doc_count(d, "tiles", w->tiles);
+		doc_count(d, "tile_bytes", w->slot_bytes);
+		doc_count(d, "held_bytes", w->held_bytes);
+		doc_count(d, "moved_bytes", w->moved_bytes);
+		doc_ps(d, "form_us", 3, w->form);
+	} else {
+		doc_text(d, "", w->chosen ? "chosen" : "rival");
+		doc_text(d, "unit", w->why);
+		doc_text(d, "tile m x n x k", tile);
+		doc_text(d, "stays", w->stays);
+		doc_count(d, "tiles", w->tiles);
+		doc_real(d, "tile_KiB", 1, (double)w->slot_bytes / 1024);
+		doc_real(d, "held_KiB", 1, (double)w->held_bytes / 1024);
+		doc_real(d, "moved_MiB", 2, (double)w->moved_bytes / 1048576);
 	}
-	str_addf(&title,
-	         ": how it was mapped, of %d ways (each beside another like it: operands in DRAM, and as a step"
-	         " left them)",
-	         r->told->n);
-	t = out_table_new(cols, sizeof cols / sizeof *cols, str_c(&title));
-	for (int i = 0; i < r->told->n && i <= RIVALS; i++)
-		run_mapping_row(t, &r->told->entry[i], &text);
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
-	add_gap(r->told, out);
-	str_addc(out, '\n');
-	out->failed |= title.failed || text.failed;
-	str_free(&title);
-	str_free(&text);
+	doc_ps(d, "cold_us", 3, w->cold);
+	doc_ps(d, "warm_us", 3, w->warm);
 }
 
-void run_mapping_json(struct out_json *j, const struct run_report *r)
+static void for_people(struct doc *d, const struct run_report *r)
+{
+	const struct op *o = &r->stream->ops[r->told->op];
+	const char *name = o->name ? o->name : op_kind_name(o->kind);
+	const size_t n = (size_t)r->told->n;
+	struct str title = STR_INIT;
+
+	if (n) {
+		str_addf(&title,
+		         "op %" PRIu32 " (%s): how it was mapped, of %zu ways (each beside another like it: operands in"
+		         " DRAM, and as a step left them)",
+		         o->id, name, n);
+		doc_table(d, NULL, str_c(&title), n < RIVALS + 1 ? n : RIVALS + 1, way_row, r->told->entry);
+		say_gap(d, r->told);
+		doc_say(d, "\n");
+	} else {
+		doc_say(d, "how op %" PRIu32 " (%s) was mapped: there was nothing to choose\n\n", o->id, name);
+	}
+	d->to->failed |= title.failed;
+	str_free(&title);
+}
+
+void run_mapping_doc(struct doc *d, const struct run_report *r)
 {
 	double gap;
 
-	out_json_open(j, "mapping", '{');
-	out_json_int(j, "op", r->told->op);
+	if (d->format != OUT_JSON) {
+		for_people(d, r);
+		return;
+	}
+	doc_open(d, "mapping", '{');
+	doc_int(d, "op", r->told->op);
 	if (gap_of(r->told, &gap)) {
-		out_json_real(j, "map_gap", gap);
-		out_json_real(j, "map_bound_us", unit_ps_us(r->told->bound));
-		out_json_u64(j, "map_space", r->told->space);
+		doc_real(d, "map_gap", 3, gap);
+		doc_ps(d, "map_bound_us", 3, r->told->bound);
+		doc_count(d, "map_space", r->told->space);
 	}
-	out_json_open(j, "ways", '[');
-	for (int i = 0; i < r->told->n; i++) {
-		const struct map_log_entry *w = &r->told->entry[i];
-
-		out_json_open(j, NULL, '{');
-		out_json_bool(j, "chosen", w->chosen);
-		out_json_text(j, "unit", w->why);
-		out_json_text(j, "order", w->nest ? w->order : "streamed");
-		out_json_text(j, "stays", w->stays);
-		out_json_u64(j, "tile_m", w->tile[0]);
-		out_json_u64(j, "tile_n", w->tile[1]);
-		out_json_u64(j, "tile_k", w->tile[2]);
-		out_json_u64(j, "tiles", w->tiles);
-		out_json_u64(j, "tile_bytes", w->slot_bytes);
-		out_json_u64(j, "held_bytes", w->held_bytes);
-		out_json_u64(j, "moved_bytes", w->moved_bytes);
-		out_json_real(j, "form_us", unit_ps_us(w->form));
-		out_json_real(j, "cold_us", unit_ps_us(w->cold));
-		out_json_real(j, "warm_us", unit_ps_us(w->warm));
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-	out_json_close(j, '}');
+	doc_table(d, "ways", NULL, (size_t)r->told->n, way_row, r->told->entry);
+	doc_close(d, '}');
 }

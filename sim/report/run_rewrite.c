@@ -8,47 +8,48 @@ static bool found_nothing(const struct rewrite_done *d)
 	return !d->changed && !d->removed && !d->kept;
 }
 
-static void run_rewrite_one(const struct rewrite_done *d, struct str *out)
+static void one(const struct rewrite_done *d, bool whole, struct str *to)
 {
-	str_addf(out, "%s: ", d->how->name);
+	str_addf(to, "%s: ", d->how->name);
 	if (found_nothing(d)) {
-		str_addf(out, "nothing to rewrite: %s\n", d->how->none);
+		str_addf(to, "nothing to rewrite: %s\n", d->how->none);
 		return;
 	}
-	str_addf(out, "%s\n           %zu ops changed, %zu gone", d->how->what, d->changed, d->removed);
-	if (d->kept)
-		str_addf(out, ", %zu copy where they cast", d->kept);
-	str_addf(out, "; reads %" PRIu64 " B of %" PRIu64 " less, writes %" PRIu64 " B of %" PRIu64 " less\n",
-	         d->read_before - d->read_after, d->read_before, d->write_before - d->write_after, d->write_before);
+	if (whole)
+		str_addf(to, "%s\n", d->how->what);
+	str_addf(to, "%zu ops changed, %zu gone", d->changed, d->removed);
+	if (d->kept && whole)
+		str_addf(to, ", %zu copy where they cast", d->kept);
+	if (whole)
+		str_addf(to, "; reads %" PRIu64 " B of %" PRIu64 " less, writes %" PRIu64 " B of %" PRIu64 " less",
+		         d->read_before - d->read_after, d->read_before, d->write_before - d->write_after,
+		         d->write_before);
+	str_addc(to, '\n');
 }
 
-void run_rewrite_table(const struct run_report *r, struct str *out)
+void run_rewrite_text(const struct run_report *r, struct str *to)
 {
-	for (size_t i = 0; r->rewritten && i < r->rewritten->list.n; i++) {
-		str_add(out, i ? "           " : "rewritten  ");
-		run_rewrite_one(&r->rewritten->done[i], out);
-	}
+	for (size_t i = 0; r->rewritten && i < r->rewritten->list.n; i++)
+		one(&r->rewritten->done[i], r->whole, to);
 }
 
-void run_rewrite_json(struct out_json *j, const struct run_report *r)
+static void rewrite_row(struct doc *d, const void *of, size_t i)
 {
-	if (!r->rewritten || !r->rewritten->list.n)
-		return;
-	out_json_open(j, "rewrites", '[');
-	for (size_t i = 0; i < r->rewritten->list.n; i++) {
-		const struct rewrite_done *d = &r->rewritten->done[i];
+	const struct rewrite_done *x = (const struct rewrite_done *)of + i;
 
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "name", d->how->name);
-		out_json_text(j, "what", d->how->what);
-		out_json_u64(j, "ops_changed", d->changed);
-		out_json_u64(j, "ops_removed", d->removed);
-		out_json_u64(j, "casts_kept", d->kept);
-		out_json_u64(j, "read_bytes_before", d->read_before);
-		out_json_u64(j, "read_bytes", d->read_after);
-		out_json_u64(j, "write_bytes_before", d->write_before);
-		out_json_u64(j, "write_bytes", d->write_after);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
+	doc_text(d, "name", x->how->name);
+	doc_text(d, "what", x->how->what);
+	doc_count(d, "ops_changed", x->changed);
+	doc_count(d, "ops_removed", x->removed);
+	doc_count(d, "casts_kept", x->kept);
+	doc_count(d, "read_bytes_before", x->read_before);
+	doc_count(d, "read_bytes", x->read_after);
+	doc_count(d, "write_bytes_before", x->write_before);
+	doc_count(d, "write_bytes", x->write_after);
+}
+
+void run_rewrite_doc(struct doc *d, const struct run_report *r)
+{
+	if (r->rewritten && r->rewritten->list.n)
+		doc_table(d, "rewrites", NULL, r->rewritten->list.n, rewrite_row, r->rewritten->done);
 }

@@ -66,20 +66,28 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 	return 0;
 }
 
-static int convert_sums(const struct run_result *x, struct arena *a, struct res_run *run, struct err *e)
+int run_stored_resources(const ps_t *stall, const ps_t *peak, struct arena *a, struct res_run *run, struct err *e)
 {
 	struct res_resource *res = arena_array(a, RES_COUNT, sizeof *res);
-	struct res_stat *stats = arena_array(a, x->n_stats ? x->n_stats : 1, sizeof *stats);
 
-	if (!res || !stats)
+	if (!res)
 		return err_nomem(e, "to store the run");
 	for (int k = 0; k < RES_COUNT; k++)
-		res[k] = (struct res_resource){ res_name((enum res)k), x->stall_ps[k], x->peak_ps[k] };
+		res[k] = (struct res_resource){ res_name((enum res)k), stall[k], peak[k] };
+	run->resources = res;
+	run->n_resources = RES_COUNT;
+	return 0;
+}
+
+static int convert_stats(const struct run_result *x, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_stat *stats = arena_array(a, x->n_stats ? x->n_stats : 1, sizeof *stats);
+
+	if (!stats)
+		return err_nomem(e, "to store the run");
 	for (size_t i = 0; i < x->n_stats; i++)
 		stats[i] =
 			(struct res_stat){ x->stats[i].name, x->stats[i].unit, x->stats[i].value, x->stats[i].level };
-	run->resources = res;
-	run->n_resources = RES_COUNT;
 	run->stats = stats;
 	run->n_stats = x->n_stats;
 	return 0;
@@ -138,7 +146,8 @@ int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, st
 	if (!run->config_text)
 		return err_nomem(e, "to store the run");
 	if (run_workload(r->stream, r->trace, r->rules_hash, a, w, e) < 0 || convert_ops(x, a, run, e) < 0 ||
-	    convert_sums(x, a, run, e) < 0 || convert_warnings(r->diags, a, run, e) < 0)
+	    run_stored_resources(x->stall_ps, x->peak_ps, a, run, e) < 0 || convert_stats(x, a, run, e) < 0 ||
+	    convert_warnings(r->diags, a, run, e) < 0)
 		return -1;
 	return convert_energy(x, a, run, e);
 }

@@ -77,7 +77,7 @@ static void classes(struct run_made *m, const struct accuracy *acc, struct str *
 
 /* --- an NPU ------------------------------------------------------------------------------------------------------- */
 
-static void unheld_classes(const struct run_made *m, const struct silicon *n, const char *indent, struct str *out)
+static void unheld_classes(const struct run_made *m, const struct silicon *n, struct str *out)
 {
 	bool any = false;
 
@@ -87,9 +87,7 @@ static void unheld_classes(const struct run_made *m, const struct silicon *n, co
 		str_addf(out, "%s%s", any ? ", " : "", m->part[i].name);
 		any = true;
 	}
-	str_add(out, any ? "," : "");
-	if (any)
-		str_addf(out, "\n%s", indent);
+	str_add(out, any ? ",\n" : "");
 }
 
 /* What a machine has and the device has not; of a machine that is not at hand, all that the device has not. */
@@ -139,35 +137,33 @@ static void held_classes(const struct run_made *m, const struct silicon *n, stru
 }
 
 /* The nearest device that an NPU of this engine was held against, and what of the answer was not. */
-static void npu(struct run_made *m, const struct baseline *b, const char *indent, struct arena *a, struct str *out)
+static void npu(struct run_made *m, const struct baseline *b, struct arena *a, struct str *out)
 {
 	struct err none = ERR_INIT;
 	struct silicon n;
 
 	if (!b || silicon_nearest(b->source, m->conf, a, &n, &none) <= 0 || !n.conf) {
 		str_add(out, "error of this engine on an NPU: not validated\n");
-		str_add(out, indent);
 		return;
 	}
 	qsort(m->part, m->n_parts, sizeof *m->part, run_trust_by_time);
 	str_addf(out, "nearest NPU on silicon, %s, calibrated (by data sheet)", n.sheet.device);
 	held_classes(m, &n, out);
-	str_addf(out, "\n%snot held against silicon: ", indent);
-	unheld_classes(m, &n, indent, out);
+	str_add(out, "\nnot held against silicon: ");
+	unheld_classes(m, &n, out);
 	unheld_blocks(m->conf ? &m->conf->cfg : NULL, &n.conf->cfg, out);
 	if (!n.same)
-		str_addf(out, "\n%swarning: that was found with other configurations of it ('make accuracy' renews it)",
-		         indent);
-	str_addf(out, "\n%sDRAM, L2 and op stream are shared with a GPU's model: ", indent);
+		str_add(out, "\nwarning: that was found with other configurations of it ('make accuracy' renews it)");
+	str_add(out, "\nDRAM, L2 and op stream are shared with a GPU's model: ");
 	silicon_free(&n);
 }
 
-void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
+void run_made_trust(struct run_made *m, const struct baseline *b, struct str *out)
 {
 	struct arena *a = arena_new(0);
 
 	if (a && !m->launches)
-		npu(m, b, indent, a, out);
+		npu(m, b, a, out);
 	arena_free(a);
 	if (!b || !b->known) {
 		str_add(out, "error of this engine on a GPU: not validated");
@@ -178,9 +174,8 @@ void run_made_trust(struct run_made *m, const struct baseline *b, const char *in
 	if (m->launches)
 		classes(m, &b->accuracy, out);
 	if (!b->same_model)
-		str_addf(out,
-		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
-		         indent);
+		str_add(out,
+		        "\nwarning: that was found with another build of the GPU model ('make accuracy' renews it)");
 }
 
 /* Time that an op is worth among those it is told with: measured where that is known, else simulated. */
@@ -191,7 +186,7 @@ static uint64_t weight(const struct run_report *r, size_t i)
 	return ns || !r->result ? ns : r->result->ops[i].span_ps / PS_NS;
 }
 
-void run_trust(const struct run_report *r, const char *indent, struct str *out)
+void run_trust(const struct run_report *r, struct str *out)
 {
 	struct run_made m = { .launches = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES, .conf = r->conf };
 
@@ -204,5 +199,5 @@ void run_trust(const struct run_report *r, const char *indent, struct str *out)
 		else
 			run_made_part(&m, op_kind_name(o->kind), o->kind == OP_GEMM ? o->shape.m : 0, weight(r, i));
 	}
-	run_made_trust(&m, r->baseline, indent, out);
+	run_made_trust(&m, r->baseline, out);
 }

@@ -570,84 +570,81 @@ void run_verdict_classes(const struct verdict *v, struct str *s)
 
 /* --- json ---------------------------------------------------------------------------------------------------------------- */
 
-static void interval_json(struct out_json *j, const struct verdict *v, struct interval_range i)
+static void bounds(struct doc *d, const struct verdict *v, struct interval_range i)
 {
-	if (v->interval) {
-		out_json_real(j, "low", i.low);
-		out_json_real(j, "high", i.high);
-	} else {
-		out_json_null(j, "low");
-		out_json_null(j, "high");
-	}
+	doc_real_if(d, "low", 0, v->interval, i.low);
+	doc_real_if(d, "high", 0, v->interval, i.high);
 }
 
-static void ratio_json(struct out_json *j, const char *key, double value, struct interval_range r,
-                       const struct verdict *v, const char *how)
+static void ratio(struct doc *d, const char *key, double value, struct interval_range r, const struct verdict *v,
+                  const char *how)
 {
 	char of[128];
 
 	if (value <= 0) {
-		out_json_null(j, key);
+		doc_text(d, key, NULL);
 		return;
 	}
 	snprintf(of, sizeof of, "%s, %s", v->device[0] ? v->device : "H200", how);
-	out_json_open(j, key, '{');
-	out_json_real(j, "value", value);
-	interval_json(j, v, around(value, r));
-	out_json_text(j, "of", of);
-	out_json_close(j, '}');
+	doc_open(d, key, '{');
+	doc_real(d, "value", 0, value);
+	bounds(d, v, around(value, r));
+	doc_text(d, "of", of);
+	doc_close(d, '}');
 }
 
-static void held_json(struct out_json *j, const struct verdict *v)
+static void held(struct doc *d, const struct verdict *v)
 {
 	if (!v->us) {
-		out_json_null(j, "held_by");
+		doc_text(d, "held_by", NULL);
 		return;
 	}
-	out_json_open(j, "held_by", '{');
-	out_json_text(j, "resource", res_name(v->held));
-	out_json_real(j, "share_of_time", v->held_share);
-	out_json_text(j, "fullest", res_name(v->full));
-	out_json_real(j, "of_its_peak", v->full_share);
-	out_json_close(j, '}');
+	doc_open(d, "held_by", '{');
+	doc_text(d, "resource", res_name(v->held));
+	doc_real(d, "share_of_time", 0, v->held_share);
+	doc_text(d, "fullest", res_name(v->full));
+	doc_real(d, "of_its_peak", 0, v->full_share);
+	doc_close(d, '}');
 }
 
-static void cost_json(struct out_json *j, const char *key, bool known, double x)
-{
-	if (known)
-		out_json_real(j, key, x);
-	else
-		out_json_null(j, key);
-}
-
-static void marginal_json(struct out_json *j, const char *name, const struct marginal *b)
+static void marginal(struct doc *d, const char *name, const struct marginal *b)
 {
 	if (!b->key) {
-		out_json_null(j, name);
+		doc_text(d, name, NULL);
 		return;
 	}
-	out_json_open(j, name, '{');
-	out_json_text(j, "key", b->key);
-	out_json_text(j, "now", b->now);
-	out_json_text(j, "then", b->then);
-	out_json_real(j, "saves", b->saves);
-	cost_json(j, "mm2", b->has_mm2, b->mm2);
-	cost_json(j, "w", b->has_watts, b->watts);
-	out_json_close(j, '}');
+	doc_open(d, name, '{');
+	doc_text(d, "key", b->key);
+	doc_text(d, "now", b->now);
+	doc_text(d, "then", b->then);
+	doc_real(d, "saves", 0, b->saves);
+	doc_real_if(d, "mm2", 0, b->has_mm2, b->mm2);
+	doc_real_if(d, "w", 0, b->has_watts, b->watts);
+	doc_close(d, '}');
 }
 
-static void part_json(struct out_json *j, const struct workload_part *p)
+static void part(struct doc *d, const struct workload_part *p)
 {
 	struct str s = STR_INIT;
 
 	workload_part_text(p, &s);
-	out_json_text(j, "part", s.len ? str_c(&s) : NULL);
-	j->to->failed |= s.failed;
+	doc_text(d, "part", s.len ? str_c(&s) : NULL);
+	d->to->failed |= s.failed;
 	str_free(&s);
 }
 
+static void class_row(struct doc *d, const void *of, size_t i)
+{
+	const struct verdict *v = of;
+
+	doc_text(d, "class", interval_part_name((enum interval_part)i));
+	doc_real(d, "low", 0, v->range[i].low);
+	doc_real(d, "high", 0, v->range[i].high);
+	doc_real(d, "share_of_time", 0, v->share[i]);
+}
+
 /* What an NPU's interval rests on; of classes that are not its family's rows, each. */
-static void from_json(struct out_json *j, const struct verdict *v)
+static void from(struct doc *d, const struct verdict *v)
 {
 	static const char *const from[INTERVAL_FROMS] = { [INTERVAL_ROWS] = "silicon of its family",
 		                                          [INTERVAL_FITTED] = "rates its family was fitted to",
@@ -656,60 +653,51 @@ static void from_json(struct out_json *j, const struct verdict *v)
 		                                          [INTERVAL_PARTLY] =
 		                                                  "silicon of its family and other families" };
 
-	out_json_text(j, "from", v->interval ? from[v->from] : NULL);
-	if (!interval_text[v->from])
-		return;
-	out_json_open(j, "classes", '[');
-	for (int p = 0; p < INTERVAL_PARTS; p++) {
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "class", interval_part_name((enum interval_part)p));
-		out_json_real(j, "low", v->range[p].low);
-		out_json_real(j, "high", v->range[p].high);
-		out_json_real(j, "share_of_time", v->share[p]);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
+	doc_text(d, "from", v->interval ? from[v->from] : NULL);
+	if (interval_text[v->from])
+		doc_table(d, "classes", NULL, INTERVAL_PARTS, class_row, v);
 }
 
-void run_verdict_json(struct out_json *j, const struct verdict *v)
+void run_verdict_doc(struct doc *d, const struct verdict *v)
 {
 	struct str lines[VERDICT_LINES] = VERDICT_INIT;
 	const int n = run_verdict_text(v, lines);
 
-	out_json_open(j, "verdict", '[');
+	doc_open(d, "verdict", '[');
 	for (int i = 0; i < n; i++)
-		out_json_text(j, NULL, str_c(&lines[i]));
-	out_json_close(j, ']');
+		doc_text(d, NULL, str_c(&lines[i]));
+	doc_close(d, ']');
 	for (int i = 0; i < VERDICT_LINES; i++) {
-		j->to->failed |= lines[i].failed;
+		d->to->failed |= lines[i].failed;
 		str_free(&lines[i]);
 	}
-	if (v->us && v->tokens && !workload_is_part(&v->part))
-		out_json_real(j, "tokens_per_s", (double)v->tokens / (double)v->steps * 1e6 / v->us);
-	else
-		out_json_null(j, "tokens_per_s");
-	out_json_u64(j, "steps", v->steps);
-	part_json(j, &v->part);
-	if (v->us)
-		out_json_real(j, "step_us", v->us);
-	else
-		out_json_null(j, "step_us");
+	doc_real_if(d, "tokens_per_s", 0, v->us && v->tokens && !workload_is_part(&v->part),
+	            (double)v->tokens / (double)v->steps * 1e6 / v->us);
+	doc_count(d, "steps", v->steps);
+	part(d, &v->part);
+	doc_real_if(d, "step_us", 0, v->us, v->us);
 	if (v->us) {
-		out_json_open(j, "interval", '{');
-		out_json_real(j, "level", INTERVAL_LEVEL);
-		interval_json(j, v, around(v->us, v->time));
-		out_json_text(j, "of", "step_us");
-		from_json(j, v);
-		out_json_close(j, '}');
+		doc_open(d, "interval", '{');
+		doc_real(d, "level", 0, INTERVAL_LEVEL);
+		bounds(d, v, around(v->us, v->time));
+		doc_text(d, "of", "step_us");
+		from(d, v);
+		doc_close(d, '}');
 	}
-	ratio_json(j, "speedup", v->kernels, per(v->time), v, "kernels as measured");
-	ratio_json(j, "speedup_fused", v->fused, v->fused_range, v, "fused under a graph (simulated)");
-	held_json(j, v);
-	marginal_json(j, "next_buy", &v->buy.amount);
-	marginal_json(j, "next_switch", &v->buy.choice);
+	ratio(d, "speedup", v->kernels, per(v->time), v, "kernels as measured");
+	ratio(d, "speedup_fused", v->fused, v->fused_range, v, "fused under a graph (simulated)");
+	held(d, v);
+	marginal(d, "next_buy", &v->buy.amount);
+	marginal(d, "next_switch", &v->buy.choice);
 }
 
-bool run_verdict_buys(const char *member)
+bool run_verdict_buys(const char *path)
 {
-	return strcmp(member, "verdict") == 0 || strcmp(member, "next_buy") == 0 || strcmp(member, "next_switch") == 0;
+	static const char *const names[] = { "verdict", "next_buy", "next_switch" };
+	const size_t n = strcspn(path, ".[");
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && strncmp(path, names[i], n) == 0)
+			return true;
+	return false;
 }

@@ -62,9 +62,9 @@ void run_verdict_keep(const struct verdict *v, struct figures *x);
 void run_verdict_stored(const struct res_stored *r, struct verdict *out);
 /* The lines; returns how many. */
 int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES]);
-void run_verdict_json(struct out_json *j, const struct verdict *v);
-/* Is this member of a run's document otherwise where nobody asked what to buy? */
-bool run_verdict_buys(const char *member);
+void run_verdict_doc(struct doc *d, const struct verdict *v); /* members of JSON */
+/* Is what has this path in a run's document otherwise where nobody asked what to buy? */
+bool run_verdict_buys(const char *path);
 /* "time: 0.9 to 5.6 of what is simulated (decode)": the classes of an interval that is no silicon's of its family; else nothing. */
 void run_verdict_classes(const struct verdict *v, struct str *s);
 /* New tokens of all sequences of the stream's steps, as its attention says; 0: it does not. */

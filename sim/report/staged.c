@@ -161,7 +161,7 @@ static int run_point(const struct staged_job *j, struct staged_stage *s, struct 
 	const struct eval_job job = { NULL, j->conf, &p->w, j->how };
 
 	if (j->read(&spec, &j->conf->cfg, &p->w, e) < 0 || eval_check_work(j->conf, &p->w, e) < 0 ||
-	    j->opaque(&p->w, j->allow_opaque, e) < 0 || eval_run(&job, a, &p->x, e) < 0)
+	    eval_check_opaque(&p->w, j->allow_opaque, e) < 0 || eval_run(&job, a, &p->x, e) < 0)
 		return -1;
 	if (!s->baseline)
 		s->baseline = baseline_new(machine_base_source(j->machines),

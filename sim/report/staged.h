@@ -76,7 +76,6 @@ struct staged_job {
 	struct run_opts how;
 	staged_read *read;
 	bool allow_opaque;
-	int (*opaque)(const struct workload *w, bool allowed, struct err *e); /* is too much of it unknown? */
 };
 
 /* x->request is read. All lives in `a`, and what was read until staged_free, also after a failure. */
@@ -91,6 +90,6 @@ struct staged_view {
 	bool whole;               /* all tables */
 	const char *results_path; /* NULL: not stored */
 };
-void staged_write(const struct staged *x, const struct staged_view *v, enum out_format f, struct str *out);
+void staged_doc(struct doc *d, const struct staged *x, const struct staged_view *v);
 
 #endif

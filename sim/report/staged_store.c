@@ -132,65 +132,63 @@ static int ops_sum(const struct part *v, size_t n, struct arena *a, struct res_r
 }
 
 /* By name; of a state the last. */
-static int stats_sum(const struct part *v, size_t n, struct arena *a, struct res_run *run, struct err *e)
+static void add_stats(const struct part *p, struct res_stat *s, size_t *n)
 {
-	struct res_stat *s;
-	size_t most = 0, all = 0;
+	for (size_t k = 0; k < p->run.n_stats; k++) {
+		const struct res_stat *x = &p->run.stats[k];
+		size_t at = k < *n && strcmp(s[k].name, x->name) == 0 ? k : 0;
 
-	for (size_t i = 0; i < n; i++)
-		most += v[i].run.n_stats;
-	if (!(s = arena_array(a, most ? most : 1, sizeof *s)))
-		return err_nomem(e, "to store the run");
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < v[i].run.n_stats; k++) {
-			const struct res_stat *x = &v[i].run.stats[k];
-			size_t at = k < all && strcmp(s[k].name, x->name) == 0 ? k : 0;
-
-			while (at < all && strcmp(s[at].name, x->name) != 0)
-				at++;
-			if (at == all)
-				s[all++] = (struct res_stat){ x->name, x->unit, 0, x->level };
-			s[at].value = x->level ? x->value : s[at].value + x->value * v[i].point->steps;
-		}
-	run->stats = s;
-	run->n_stats = all;
-	return 0;
+		while (at < *n && strcmp(s[at].name, x->name) != 0)
+			at++;
+		if (at == *n)
+			s[(*n)++] = (struct res_stat){ x->name, x->unit, 0, x->level };
+		s[at].value = x->level ? x->value : s[at].value + x->value * p->point->steps;
+	}
 }
 
-static int warnings_sum(const struct part *v, size_t n, struct arena *a, struct res_run *run, struct err *e)
+/* Each text once. */
+static void add_warnings(const struct part *p, struct res_warning *w, size_t *n)
 {
+	for (size_t k = 0; k < p->run.n_warnings; k++) {
+		size_t at = 0;
+
+		while (at < *n && strcmp(w[at].text, p->run.warnings[k].text) != 0)
+			at++;
+		if (at == *n)
+			w[(*n)++] = p->run.warnings[k];
+	}
+}
+
+static int lists_sum(const struct part *v, size_t n, struct arena *a, struct res_run *run, struct err *e)
+{
+	size_t stats = 1, warnings = 1;
 	struct res_warning *w;
-	size_t most = 1, all = 0;
+	struct res_stat *s;
 
-	for (size_t i = 0; i < n; i++)
-		most += v[i].run.n_warnings;
-	if (!(w = arena_array(a, most, sizeof *w)))
+	for (size_t i = 0; i < n; i++) {
+		stats += v[i].run.n_stats;
+		warnings += v[i].run.n_warnings;
+	}
+	s = arena_array(a, stats, sizeof *s);
+	w = arena_array(a, warnings, sizeof *w);
+	if (!s || !w)
 		return err_nomem(e, "to store the run");
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < v[i].run.n_warnings; k++) {
-			size_t at = 0;
-
-			while (at < all && strcmp(w[at].text, v[i].run.warnings[k].text) != 0)
-				at++;
-			if (at == all)
-				w[all++] = v[i].run.warnings[k];
-		}
+	run->stats = s;
 	run->warnings = w;
-	run->n_warnings = all;
+	run->n_stats = run->n_warnings = 0;
+	for (size_t i = 0; i < n; i++) {
+		add_stats(&v[i], s, &run->n_stats);
+		add_warnings(&v[i], w, &run->n_warnings);
+	}
 	return 0;
 }
 
 static int staged_store_sums(const struct staged_sum *s, struct arena *a, struct res_run *run, struct err *e)
 {
-	struct res_resource *res = arena_array(a, RES_COUNT, sizeof *res);
 	struct res_energy *energy = arena_array(a, s->n_energy + 1, sizeof *energy);
 
-	if (!res || !energy)
+	if (!energy)
 		return err_nomem(e, "to store the run");
-	for (int k = 0; k < RES_COUNT; k++)
-		res[k] = (struct res_resource){ res_name((enum res)k), s->stall_ps[k], s->peak_ps[k] };
-	run->resources = res;
-	run->n_resources = RES_COUNT;
 	run->n_energy = 0;
 	for (size_t i = 0; i < s->n_energy; i++)
 		if (s->energy[i].fj)
@@ -199,7 +197,7 @@ static int staged_store_sums(const struct staged_sum *s, struct arena *a, struct
 	run->energy = energy;
 	run->figures = s->figures;
 	run->roofline_bound = res_name(run_largest(s->floor_ps));
-	return 0;
+	return run_stored_resources(s->stall_ps, s->peak_ps, a, run, e);
 }
 
 int staged_store(struct staged *x, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)
@@ -217,8 +215,7 @@ int staged_store(struct staged *x, struct resdb *db, uint64_t host_ns, struct ar
 	w = v[0].w;
 	run = v[0].run;
 	if (x->all.steps > 1 && (workload_sum(v, n, &x->all.measured, a, &w, e) < 0 || ops_sum(v, n, a, &run, e) < 0 ||
-	                         stats_sum(v, n, a, &run, e) < 0 || warnings_sum(v, n, a, &run, e) < 0 ||
-	                         staged_store_sums(&x->all, a, &run, e) < 0))
+	                         lists_sum(v, n, a, &run, e) < 0 || staged_store_sums(&x->all, a, &run, e) < 0))
 		return -1;
 	return res_put_run(db, &w, &run, &x->stored, &x->stored_again, e);
 }

@@ -112,13 +112,15 @@ TEST(figures_are_those_of_the_modules)
 	struct baseline *b = baseline_new(&path_source, NULL);
 	struct str text = STR_INIT;
 	char *s = document(r);
+	struct doc d;
 
 	CHECK_OK(workload_read(&spec, &by, &work, &e), e);
 	CHECK_OK(eval_run(&job, a, &x, &e), e);
 	CHECK(get(r, "total_us") == (double)x.result.total_ps / 1e6);
 	CHECK(get(r, "cycles") == (double)x.result.cycles);
 	eval_verdict(&job, b, a, &x);
-	run_json(&x.report, &text);
+	doc_init(&d, OUT_JSON, 0, &text);
+	run_members(&d, &x.report);
 	CHECK_STR(s, str_c(&text));
 	free(s);
 	str_free(&text);
@@ -150,11 +152,11 @@ static const struct json *tree_of(const struct run_report *r, struct arena *a)
 	struct json_tree *t = json_tree_new(a);
 	struct str none = STR_INIT;
 	struct err e = ERR_INIT;
-	struct out_json j;
+	struct doc d;
 
 	CHECK(t);
-	out_json_init_tree(&j, t, &none);
-	run_document(r, &j);
+	doc_init_tree(&d, t, &none);
+	run_members(&d, r);
 	CHECK(!none.len && !none.failed);
 	return json_tree_root(t, &e);
 }
@@ -174,6 +176,7 @@ TEST(a_documents_tree_is_that_of_its_text)
 	struct str text = STR_INIT;
 	const struct json *whole, *plain;
 	struct eval x;
+	struct doc d;
 	size_t other = 0;
 
 	job.how.fidelity = RUN_ANALYTIC;
@@ -181,7 +184,8 @@ TEST(a_documents_tree_is_that_of_its_text)
 	CHECK_OK(eval_run(&job, a, &x, &e), e);
 	eval_verdict(&job, b, a, &x);
 	whole = tree_of(&x.report, a);
-	run_json(&x.report, &text);
+	doc_init(&d, OUT_JSON, 0, &text);
+	run_members(&d, &x.report);
 	CHECK(whole && alike(whole, json_parse(text.p, text.len, a, &e)));
 	job.machines = NULL;
 	CHECK_OK(eval_run(&job, a, &x, &e), e);

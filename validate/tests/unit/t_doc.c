@@ -227,8 +227,27 @@ TEST(what_is_not_known_is_null)
 	written(number, 0, OUT_CSV, "nan,int,count,bool,text\n,-5,9223372036854775807,1,\n");
 }
 
-SUITE(t_doc, T(people_read_all_tables_and_sentences), T(csv_has_the_first_table),
-      T(json_has_members_tables_and_what_is_nested_in_rows), T(a_table_without_rows_has_its_columns),
-      T(values_of_a_row_that_is_not_there_are_not_evaluated), T(a_table_of_no_rows_that_nothing_describes_is_nothing),
-      T(a_document_that_is_a_table_is_a_line_an_object), T(a_row_that_states_nothing_is_left_out),
-      T(a_record_is_an_object_or_a_table_of_one_row), T(what_is_not_known_is_null));
+TEST(lines_of_a_fact_stand_behind_its_label_in_a_table_alone)
+{
+	struct str got = STR_INIT;
+	struct doc d;
+
+	doc_init(&d, OUT_TABLE, 0, &got);
+	doc_say_fact(&d, "machine", "two words\n  as it is\n", 0);
+	doc_say_fact(&d, "narrow", "two words\nthree", 16);
+	doc_say_fact(&d, "empty", "", 80);
+	CHECK_STR(str_c(&got), "machine    two words\n             as it is\n"
+	                       "narrow     two\n           words\n           three\n");
+	str_clear(&got);
+	doc_init(&d, OUT_CSV, 0, &got);
+	doc_say_fact(&d, "machine", "two words", 0);
+	CHECK_STR(str_c(&got), "");
+	str_free(&got);
+}
+
+SUITE(t_doc, T(lines_of_a_fact_stand_behind_its_label_in_a_table_alone), T(people_read_all_tables_and_sentences),
+      T(csv_has_the_first_table), T(json_has_members_tables_and_what_is_nested_in_rows),
+      T(a_table_without_rows_has_its_columns), T(values_of_a_row_that_is_not_there_are_not_evaluated),
+      T(a_table_of_no_rows_that_nothing_describes_is_nothing), T(a_document_that_is_a_table_is_a_line_an_object),
+      T(a_row_that_states_nothing_is_left_out), T(a_record_is_an_object_or_a_table_of_one_row),
+      T(what_is_not_known_is_null));

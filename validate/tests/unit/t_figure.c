@@ -8,7 +8,6 @@
 #include "results/db/res_sweep.h"
 #include "sim/base/str.h"
 #include "sim/report/figure_doc.h"
-#include "sim/report/figure_out.h"
 #include "sim/study/sweep_int.h"
 #include "validate/tests/test.h"
 
@@ -85,13 +84,13 @@ TEST(a_row_is_whole)
 
 static void json_of(const struct figures *x, const struct figure_measured *m, struct str *out)
 {
-	struct out_json j;
+	struct doc d;
 
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
+	doc_init(&d, OUT_JSON, 0, out);
+	doc_open(&d, NULL, '{');
 	for (int part = FIGURE_HEAD; part <= FIGURE_REST; part++)
-		figure_json(&j, (enum figure_part)part, x, m);
-	out_json_close(&j, '}');
+		figure_doc_part(&d, (enum figure_part)part, x, m);
+	doc_close(&d, '}');
 }
 
 TEST(every_figure_with_a_name_in_the_json_is_there_with_its_value)

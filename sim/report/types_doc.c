@@ -1,5 +1,5 @@
-/* types_out.c - see types_out.h. */
-#include "sim/report/types_out.h"
+/* types_doc.c - see types_doc.h. */
+#include "sim/report/types_doc.h"
 
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@ static uint64_t all_of(const struct lower_stats *st)
 	return n;
 }
 
-void types_out_text(const struct lower_stats *st, struct str *to)
+void types_doc_text(const struct lower_stats *st, struct str *to)
 {
 	static const struct {
 		enum lower_type how;
@@ -39,12 +39,12 @@ void types_out_text(const struct lower_stats *st, struct str *to)
 		str_addf(to, "%s%" PRIu64 " unknown (--dtype)", told ? "; " : "", unknown);
 }
 
-void types_out_json(const struct lower_stats *st, struct out_json *j)
+void types_doc(struct doc *d, const struct lower_stats *st)
 {
 	if (all_of(st) == st->types[LOWER_TYPE_RECORDED])
 		return;
-	out_json_open(j, "types", '{');
+	doc_open(d, "types", '{');
 	for (int k = 0; k < LOWER_TYPES; k++)
-		out_json_u64(j, lower_type_name((enum lower_type)k), st->types[k]);
-	out_json_close(j, '}');
+		doc_count(d, lower_type_name((enum lower_type)k), st->types[k]);
+	doc_close(d, '}');
 }
