@@ -207,6 +207,9 @@ int map_stationary(struct mapper *m, struct err *e)
 	m->stationary_split = arena_array(m->a, m->s->n_tensors + 1, sizeof *m->stationary_split);
 	if (!other || !m->stationary || !m->stationary_split)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	/* Loops and tiles that were asked for are of weights that come. */
+	if (map_fixed(m))
+		return 0;
 	find_others(m, other);
 	for (int i = 0; i < UNIT_COUNT; i++)
 		if (hold_in(m, i, other, e) < 0)
