@@ -16,7 +16,7 @@
  *     A length that no grid shows is told by whoever runs it, or found from attention's time, and marked so.
  *  3. Between anchors each kernel's name says function and dtypes, and its grid says within which bounds its results
  *     lie. It works on the newest value of that type and size, of those the kernels before it made; else on one of the
- *     model's own sizes. What fits none has the size of its grid, and does not count as aligned (align_walk.c).
+ *     model's own sizes. What fits none has the size of its grid, and does not count as aligned (align_val.c).
  *
  * Engines' own kernels (norms with a sum, rotary, cache writes, gated activations, what inductor fused) are sized by where
  * they stand: behind which product, and before which.
