@@ -13,10 +13,35 @@ static void push_product(struct walk *w, const struct place *x)
 
 	if (x->role == AT_QKV || x->role == AT_V)
 		walk_push(w, walk_of_heads(d, b, h.kv_heads, h.v_dim, x->n));
+	if (w->al->m->arch->wide_norms && (x->role == AT_Q || x->role == AT_K)) {
+		walk_push(w, walk_of_rows(w, d, b, x->n));
+		return;
+	}
 	if (x->role == AT_QKV || x->role == AT_K)
 		walk_push(w, walk_of_heads(d, b, h.kv_heads, h.dim, x->n));
 	if (x->role == AT_QKV || x->role == AT_Q)
 		walk_push(w, walk_of_heads(d, b, h.heads, h.dim, x->n));
+	if (x->role == AT_ROUTER) {
+		const uint64_t scores[2] = { b, x->n };
+
+		walk_push(w, walk_val(d, 2, scores));
+		return;
+	}
+	if (x->role == AT_EXPERTS_UP || x->role == AT_EXPERTS_DOWN) {
+		const uint64_t picks[2] = { walk_picks(w), x->n };
+
+		half = walk_val(d, 2, picks);
+		if (x->role == AT_EXPERTS_UP) {
+			half.dims[1] /= 2;
+			half.elems /= 2;
+			half.strides[1] =
+				w->al->m->arch->expert_bias ? 2 : 1; /* gpt-oss has a column of either in turn */
+			walk_push(w, half);
+			walk_push(w, half);
+		}
+		walk_push(w, walk_val(d, 2, picks));
+		return;
+	}
 	if (x->role == AT_GATE_UP) {
 		half = walk_of_rows(w, d, b, x->n / 2);
 		half.strides[0] = x->n;
@@ -48,6 +73,17 @@ static int align_walk_product(struct walk *w, const struct place *x, const char 
 		align_tensor(p, 0, d, 3, x->role == AT_SCORES ? q : s);
 		align_tensor(p, 1, d, 3, x->role == AT_SCORES ? k : v);
 		walk_push(w, x->role == AT_SCORES ? walk_val(d, 4, scores) : walk_val(d, 4, out));
+		return 0;
+	}
+	if (x->role == AT_EXPERTS_UP || x->role == AT_EXPERTS_DOWN) {
+		const uint64_t experts = al->m->moe.experts, rows[2] = { walk_picks(w), x->k },
+			       weights[3] = { experts, x->k, x->n }, columns[3] = { x->k * x->n, 1, x->k };
+
+		p->op->name = "aten::_grouped_mm";
+		align_tensor(p, 0, of != DT_NONE ? of : d, 2, rows);
+		align_strided(p, 1, stored != DT_NONE ? stored : of != DT_NONE ? of : d, 3, weights, columns);
+		align_tensor(p, 2, DT_INT32, 1, &experts);
+		push_product(w, x);
 		return 0;
 	}
 	p->op->name = bias ? "aten::addmm" : "aten::mm";
@@ -90,7 +126,10 @@ int walk_anchor(struct walk *w, size_t launch)
 	    (x->role == AT_ATTEND ? attends(w, &p) : align_walk_product(w, x, w->al->t->launches[launch].name, &p)) < 0)
 		return -1;
 	w->last = x->role;
-	if (x->role == AT_ATTEND || x->role == AT_O || x->role == AT_DOWN)
+	if (x->role == AT_ROUTER)
+		w->gathered = false;
+	w->picks = x->role == AT_ROUTER || x->role == AT_EXPERTS_UP || x->role == AT_EXPERTS_DOWN;
+	if (x->role == AT_ATTEND || x->role == AT_O || x->role == AT_DOWN || x->role == AT_EXPERTS_DOWN)
 		w->quantised = DT_NONE;
 	if (x->role == AT_ATTEND || x->role == AT_VALUES)
 		w->expanded = false;

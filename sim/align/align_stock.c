@@ -10,7 +10,7 @@ static bool half_of(struct walk *w, const struct kname *k, struct val *out)
 
 	for (uint32_t i = 0; walk_in_attention(w) && (v = walk_newest(w, i)) != NULL; i++)
 		if (v->type == k->type && v->nd == 4 && v->dims[3] % 2 == 0 && v->dims[3] > 1 &&
-		    walk_within(k, v->elems / 2)) {
+		    (!w->half_tables || v->dims[3] == w->al->m->rotary) && walk_within(k, v->elems / 2)) {
 			*out = *v;
 			out->dims[3] /= 2;
 			out->elems /= 2;
@@ -23,13 +23,19 @@ static bool half_of(struct walk *w, const struct kname *k, struct val *out)
 /* The first operand of an elementwise kernel, which has its result's size. */
 static struct val first_operand(struct walk *w, const struct kname *k, enum dtype type, struct val **is)
 {
-	const bool halves = k->rule && strcmp(k->rule->fn, "neg") == 0;
-	struct val x;
+	const bool halves = k->rule && (strcmp(k->rule->fn, "neg") == 0 ||
+	                                (w->half_tables && !k->flat && walk_in_attention(w) && w->last != AT_SCORES &&
+	                                 strcmp(k->rule->fn, "mul") == 0));
+	struct val x, *v;
 
 	*is = NULL;
 	if (halves && half_of(w, k, &x))
 		return x;
-	if ((*is = walk_find(w, k, type)) != NULL)
+	*is = walk_find(w, k, type);
+	if (*is && w->picks && k->inputs > 1 && !k->flat && (v = walk_newest(w, 1)) != NULL && v->type == type &&
+	    walk_within(k, v->elems) && v->elems > (*is)->elems)
+		*is = v; /* what was just summed up divides it */
+	if (*is)
 		return **is;
 	if (half_of(w, k, &x))
 		return x;
@@ -52,6 +58,21 @@ static struct val *row_factor(struct walk *w, const struct val *x, const struct 
 	return NULL;
 }
 
+/* A part of what x is another part of: its rows lie apart, so that the kernel is that of operands that broadcast. */
+static bool other_part(struct walk *w, const struct val *x, const struct val *is, struct putting *p)
+{
+	struct val *v;
+
+	for (uint32_t i = 0; i < WALK_LATELY && !walk_in_attention(w) && (v = walk_newest(w, i)) != NULL; i++)
+		if (v != is && !v->read && v->type == x->type && v->nd == x->nd && !walk_is_packed(v) &&
+		    memcmp(v->dims, x->dims, (size_t)x->nd * sizeof *x->dims) == 0) {
+			walk_put(p, 1, x->type, v);
+			v->read = true;
+			return true;
+		}
+	return false;
+}
+
 /* What is broadcast over x: a factor a row, a rotary table, a mask, a weight. */
 static void second_broadcast(struct walk *w, const struct kname *k, const struct val *x, const struct val *is,
                              struct putting *p)
@@ -60,11 +81,20 @@ static void second_broadcast(struct walk *w, const struct kname *k, const struct
 	const uint64_t last = x->nd ? x->dims[x->nd - 1] : 1;
 	uint64_t dims[WALK_ND];
 
+	if (other_part(w, x, is, p) || walk_experts_second(w, k, x, p))
+		return;
 	if (v) {
 		memcpy(dims, x->dims, sizeof dims);
 		dims[x->nd - 1] = 1;
 		align_tensor(p, 1, x->type, x->nd, dims);
 		v->read = true;
+		return;
+	}
+	if (w->last == AT_SCORES && x->nd == 4) { /* a mask */
+		dims[0] = x->dims[0];
+		dims[1] = dims[2] = 1;
+		dims[3] = last;
+		align_tensor(p, 1, x->type, 4, dims);
 		return;
 	}
 	if (dtype_bits(x->type) <= 16 && walk_in_attention(w) && x->nd == 4 &&
@@ -88,7 +118,7 @@ static void second_broadcast(struct walk *w, const struct kname *k, const struct
 		align_tensor(p, 1, x->type, 0, NULL); /* the embedding's factor, a tensor of no dims */
 		return;
 	}
-	align_tensor(p, 1, x->type, 1, &last);
+	align_tensor(p, 1, k->casts ? w->al->m->dtype : x->type, 1, &last); /* a weight of another type is cast */
 }
 
 /* x, and an operand of equal size: what was not read yet; for a sum the residual, which was; else a weight. The one that was
@@ -111,7 +141,24 @@ static void both_alike(struct walk *w, const struct kname *k, const struct val *
 	if (sums || !x->nd || x->dims[x->nd - 1] != x->elems)
 		walk_put(p, 1, x->type, x);
 	else
-		align_tensor(p, 1, x->type, 1, &x->dims[x->nd - 1]); /* one row: its weight lies alike */
+		align_tensor(p, 1, k->casts ? w->al->m->dtype : x->type, 1,
+		             &x->dims[x->nd - 1]); /* one row: its weight lies alike */
+}
+
+/* One mask, which all sequences share: the newest, where as many results as it has for each are made. */
+static void mask_of_all(struct walk *w, const struct kname *k, struct val *x)
+{
+	struct val *v;
+
+	for (uint32_t i = 0; i < WALK_LATELY && (v = walk_newest(w, i)) != NULL; i++) {
+		const uint64_t dims[4] = { walk_rows(w), 1, 1, v->elems };
+
+		if (v->type != DT_BOOL || !v->elems)
+			continue;
+		if (walk_within(k, dims[0] * v->elems))
+			*x = walk_val(DT_BOOL, 4, dims);
+		return;
+	}
 }
 
 static enum dtype result_type(const struct kname *k)
@@ -119,11 +166,38 @@ static enum dtype result_type(const struct kname *k)
 	return k->rule && strcmp(k->rule->fn, "compare") == 0 ? DT_BOOL : k->type;
 }
 
+/* A cache of a window, whose rows move on by one. */
+static void rolls(struct walk *w, struct putting *p)
+{
+	const struct model_heads h = walk_heads(w);
+	const uint64_t dims[4] = { walk_rows(w), h.kv_heads, walk_keys(w), h.dim };
+	struct val cache = walk_val(w->al->m->dtype, 4, dims);
+
+	walk_put(p, 0, cache.type, &cache);
+	cache.read = true;
+	walk_push(w, cache);
+}
+
+/* A norm over all heads together is of rows; what follows is of heads. */
+static void as_heads(const struct walk *w, struct val *y)
+{
+	const struct model_heads h = walk_heads(w);
+	const uint64_t cols = y->nd ? y->dims[y->nd - 1] : 0;
+
+	if (walk_in_attention(w) && y->nd == 3 && h.dim &&
+	    (cols == (uint64_t)h.heads * h.dim || cols == (uint64_t)h.kv_heads * h.dim))
+		*y = walk_of_heads(y->type, y->dims[0], cols / h.dim, h.dim, cols);
+}
+
 static void elementwise(struct walk *w, const struct kname *k, struct putting *p)
 {
 	const bool selects = strcmp(k->rule->fn, "where") == 0 && k->inputs == 3;
 	struct val *is, x = first_operand(w, k, selects ? DT_BOOL : k->type, &is), y;
 
+	if (!w->begun && k->op && strcmp(k->op, "aten::cos") == 0)
+		w->half_tables = x.nd == 3 && x.dims[2] == w->al->m->rotary / 2;
+	if (selects && !w->begun)
+		mask_of_all(w, k, &x);
 	if (selects) {
 		if (x.nd == 4 && x.dims[0] == walk_rows(w) && walk_rows(w) > 1)
 			x.strides[0] = 0; /* one mask for all sequences */
@@ -153,6 +227,8 @@ static void elementwise(struct walk *w, const struct kname *k, struct putting *p
 		w->al->rep->logits_agree++;
 	y = selects ? walk_val(k->type, x.nd, x.dims) : walk_like(result_type(k), &x, k->inputs > 1 && !k->flat);
 	y.fn = k->rule->fn;
+	if (w->al->m->arch->wide_norms && k->type == w->al->m->dtype)
+		as_heads(w, &y);
 	walk_push(w, y);
 }
 
@@ -192,7 +268,9 @@ static struct val cast_from(struct walk *w, size_t launch, const struct kname *k
 	}
 	for (uint32_t i = 0; (v = walk_newest(w, i)) != NULL; i++)
 		if (walk_within(k, v->elems) &&
-		    (k->from != DT_NONE ? v->type == k->from : v->type != k->type && dtype_bits(v->type) > 8)) {
+		    (k->from != DT_NONE ? v->type == k->from
+		                        : v->type != k->type && dtype_bits(v->type) > 8 &&
+		                                  (k->type != DT_INT32 || v->type == DT_INT64))) {
 			v->read = true;
 			return *v;
 		}
@@ -258,6 +336,19 @@ static struct val new_row(struct walk *w, struct val *made)
 	return walk_of_heads(w->al->m->dtype, walk_rows(w), h.kv_heads, h.dim, (uint64_t)h.kv_heads * h.dim);
 }
 
+/* What was made beside x and nothing read yet. */
+static struct val other_half(struct walk *w, const struct val *x)
+{
+	struct val *v;
+
+	for (uint32_t i = 0; i < WALK_LATELY && (v = walk_newest(w, i)) != NULL; i++)
+		if (v != x && !v->read && v->type == x->type && v->nd == x->nd && v->elems == x->elems) {
+			v->read = true;
+			return *v;
+		}
+	return *x;
+}
+
 /* Halves that were rotated; what rotates and the rest of a head, which may be nothing; the same twice; the cache and its
  * new row. */
 static void concat(struct walk *w, const struct kname *k, const struct trace_launch *l, struct putting *p)
@@ -277,7 +368,12 @@ static void concat(struct walk *w, const struct kname *k, const struct trace_lau
 	x = y = *v;
 	out = walk_val(k->type, v->nd, v->dims);
 	v->read = true;
-	if (walk_in_attention(w) && x.nd == 4 && x.dims[3] == h.dim && strcmp(v->fn, "neg") != 0) {
+	if (w->last == AT_SCORES && w->al->m->arch->sinks) { /* a logit of each head beside its keys' */
+		y.dims[3] = 1;
+		y.strides[0] = 0;
+		y.strides[1] = y.strides[2] = y.strides[3] = 1;
+		out = walk_head_of(&x, x.dims[3] + 1);
+	} else if (walk_in_attention(w) && x.nd == 4 && x.dims[3] == h.dim && strcmp(v->fn, "neg") != 0) {
 		if (grows_cache(w, l)) {
 			const uint64_t old[4] = { walk_rows(w), h.kv_heads, walk_keys(w) - 1, h.dim },
 				       all[4] = { walk_rows(w), h.kv_heads, walk_keys(w), h.dim };
@@ -297,6 +393,8 @@ static void concat(struct walk *w, const struct kname *k, const struct trace_lau
 	} else {
 		if (strcmp(v->fn, "neg") == 0 && w->half.nd == x.nd && w->half.elems == x.elems)
 			y = w->half;
+		else if (w->half_tables)
+			y = other_half(w, v);
 		out = walk_head_of(&x, 2 * x.dims[x.nd - 1]);
 	}
 	align_walk_list(p, &x, &y);
@@ -403,6 +501,7 @@ static void ranges(struct walk *w, size_t launch, const struct kname *k, struct 
 	const bool first = !(launch && is_range(w, launch - 1)) && is_range(w, launch + 1) && is_range(w, launch + 2);
 	uint64_t n = first && walk_within(k, walk_rows(w)) ? walk_rows(w)
 	             : walk_within(k, 1)                   ? 1
+	             : walk_within(k, w->al->keys)         ? w->al->keys
 	             : walk_within(k, walk_keys(w))        ? walk_keys(w)
 	                                                   : k->hi;
 	const uint64_t none = 0;
@@ -417,7 +516,7 @@ static void ranges(struct walk *w, size_t launch, const struct kname *k, struct 
 static void softmaxes(struct walk *w, const struct kname *k, struct putting *p)
 {
 	const struct model_heads h = walk_heads(w);
-	const uint64_t dims[4] = { walk_rows(w), h.heads, 1, walk_keys(w) };
+	const uint64_t dims[4] = { walk_rows(w), h.heads, 1, walk_keys(w) + w->al->m->arch->sinks };
 
 	if (!walk_in_attention(w)) {
 		w->by_grid = true;
@@ -503,6 +602,8 @@ void walk_stock(struct walk *w, size_t launch, struct putting *p)
 
 	if (align_is_table(al, launch))
 		p->op->name = "aten::bmm", table_product(w, launch, p);
+	else if (walk_reads(k, "elementwise") && k->rule->kind == OP_COPY)
+		rolls(w, p);
 	else if (walk_reads(k, "elementwise") && !table_outer(w, k, p))
 		elementwise(w, k, p);
 	else if (p->n)

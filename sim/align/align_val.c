@@ -56,7 +56,7 @@ struct val walk_head_of(const struct val *x, uint64_t cols)
 }
 
 /* Do its elements lie one after the other? Dims of 1 say nothing of that. */
-static bool packed(const struct val *v)
+bool walk_is_packed(const struct val *v)
 {
 	uint64_t n = 1;
 
@@ -76,7 +76,7 @@ struct val walk_like(enum dtype type, const struct val *x, bool broadcasts)
 	bool placed[WALK_ND] = { false };
 	uint64_t n = 1;
 
-	if (!broadcasts && packed(x))
+	if (!broadcasts && walk_is_packed(x))
 		return v;
 	for (int32_t k = 0; k < x->nd; k++) {
 		int32_t best = -1;
@@ -153,7 +153,8 @@ bool walk_of_model(const struct walk *w, const struct kname *k, struct val *out)
 {
 	const struct model *m = w->al->m;
 	const struct model_heads h = walk_heads(w);
-	const uint64_t b = walk_rows(w), l = walk_keys(w), d = h.dim, e = m->hidden, i = m->inter;
+	const uint64_t b = walk_rows(w), d = h.dim, e = m->hidden, i = m->inter,
+		       l = w->begun ? walk_keys(w) : w->al->keys; /* masks of all layers are made first */
 	const struct {
 		bool here;
 		int32_t nd;
@@ -174,6 +175,10 @@ bool walk_of_model(const struct walk *w, const struct kname *k, struct val *out)
 		{ !walk_in_attention(w), 1, { e } },
 		{ w->last == AT_GATE || w->last == AT_UP || w->last == AT_GATE_UP, 2, { b, i } },
 		{ w->last == AT_HEAD, 2, { b, m->vocab } },
+		{ w->picks, 2, { b, m->moe.top } },
+		{ w->picks, 2, { b, m->moe.experts } },
+		{ w->picks, 2, { b * m->moe.top, m->moe.inter } },
+		{ w->picks, 2, { b * m->moe.top, e } },
 		{ true, 2, { b, 1 } },
 		{ true, 4, { 1, 1, 1, l } },
 		{ true, 4, { b, 1, 1, l } },

@@ -10,7 +10,7 @@ bool walk_reads(const struct kname *k, const char *name)
 
 static void between(struct walk *w, size_t launch, struct putting *p)
 {
-	if (!walk_engine(w, launch, p))
+	if (!walk_experts(w, launch, p) && !walk_engine(w, launch, p))
 		walk_stock(w, launch, p);
 }
 
@@ -40,6 +40,36 @@ static void missed(struct walk *w, size_t launch, const char *why)
 	r->miss[i].ns += took;
 }
 
+/* A copy on the device of as many bytes as something has that was made just before. */
+static int copies_made(struct walk *w, struct trace_launch *l)
+{
+	struct putting p;
+	struct val *v;
+
+	for (uint32_t i = 0; i < WALK_LATELY && (v = walk_newest(w, i)) != NULL; i++) {
+		const struct val packed = walk_val(v->type, v->nd, v->dims);
+
+		if (l->bytes < 0 || dtype_bytes(v->type, v->elems) != (uint64_t)l->bytes)
+			continue;
+		if (align_op(w->al, "aten::copy_", &p) < 0)
+			return -1;
+		walk_put(&p, 0, v->type, &packed);
+		walk_put(&p, 1, v->type, v);
+		align_scalar(&p, 2, "False");
+		l->op = p.op;
+		return 0;
+	}
+	return 0;
+}
+
+/* Pointers of groups, a scan's counters: of the operator of the launch behind it. */
+static bool sets_up_next(const struct align *al, size_t i)
+{
+	const struct rule *u = al->names[i].rule, *next = i + 1 < al->t->n_launches ? al->names[i + 1].rule : NULL;
+
+	return al->t->launches[i].kind == TRACE_KERNEL && u && u->part && next && next->kind == u->kind;
+}
+
 static int align_walk_one(struct walk *w, size_t i)
 {
 	struct align *al = w->al;
@@ -51,15 +81,21 @@ static int align_walk_one(struct walk *w, size_t i)
 	w->why = NULL;
 	if (al->at[i] != NO_PLACE)
 		return walk_anchor(w, i);
-	if (l->kind != TRACE_KERNEL)
-		return 0; /* its bytes are its own, and a set before a product joins it below */
+	if (l->kind != TRACE_KERNEL) /* its bytes are its own, and a set before a product joins it below */
+		return l->kind == TRACE_MEMCPY && l->dir == TRACE_COPY_DTOD ? copies_made(w, l) : 0;
 	if (k->rule && k->rule->joins_previous) {
 		l->op = w->open;
 		w->why = w->open ? NULL : "nothing stands before it that it could end";
 		return 0;
 	}
+	if (sets_up_next(al, i))
+		return 0;
 	if (align_anchors(al, i)) {
 		w->why = "no place of the model's step is left for it";
+		return 0;
+	}
+	if (walk_joins_topk(w, i)) {
+		l->op = al->t->launches[i - 1].op;
 		return 0;
 	}
 	if (!k->op && !align_is_table(al, i)) {
@@ -84,9 +120,11 @@ static void join_sets(struct align *al)
 
 		const struct rule *next = al->names[i + 1].rule;
 
-		if (l->kind == TRACE_MEMSET && !l->op &&
-		    (al->at[i + 1] != NO_PLACE ||
-		     (next && next->kind == OP_REDUCE && al->t->launches[i + 1].grid[1] > 1)))
+		if (sets_up_next(al, i))
+			l->op = al->t->launches[i + 1].op;
+		else if (l->kind == TRACE_MEMSET && !l->op &&
+		         (al->at[i + 1] != NO_PLACE ||
+		          (next && next->kind == OP_REDUCE && al->t->launches[i + 1].grid[1] > 1)))
 			l->op = al->t->launches[i + 1].op;
 	}
 }

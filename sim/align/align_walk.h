@@ -5,7 +5,7 @@
 #include "sim/align/align_int.h"
 
 #define WALK_VALUES 64
-#define WALK_LATELY 12
+#define WALK_LATELY 20
 #define WALK_ND     5
 
 /* A tensor that a launch made. */
@@ -24,10 +24,12 @@ struct walk {
 	enum place_role last;
 	uint32_t layer;
 	bool begun, tables,
-		expanded;      /* a step; tables of its own for each sequence; the cache has all queries' heads */
-	bool queries;          /* rows have a dim of one query: [rows, 1, columns] */
-	enum dtype quantised;  /* what the next products multiply; DT_NONE: as the model has it */
-	struct val half;       /* the other half of what was negated; no dims: nothing was */
+		expanded;     /* a step; tables of its own for each sequence; the cache has all queries' heads */
+	bool queries;         /* rows have a dim of one query: [rows, 1, columns] */
+	bool half_tables;     /* rotary tables have a number for each pair of columns: halves of heads are multiplied */
+	bool picks, gathered; /* behind a router, until its picks are summed up; rows of the picks were read */
+	enum dtype quantised; /* what the next products multiply; DT_NONE: as the model has it */
+	struct val half;      /* the other half of what was negated; no dims: nothing was */
 	struct trace_op *open; /* the last operator, which launches may join */
 	bool by_grid;          /* the newest operator has its grid's size */
 	const char *why;
@@ -42,6 +44,7 @@ struct val walk_head_of(const struct val *x, uint64_t cols);
 struct val walk_like(enum dtype type, const struct val *x, bool broadcasts);
 void walk_push(struct walk *w, struct val v);
 struct val *walk_newest(struct walk *w, uint32_t back);
+bool walk_is_packed(const struct val *v);
 bool walk_within(const struct kname *k, uint64_t n);
 struct val *walk_find(struct walk *w, const struct kname *k, enum dtype type);
 void walk_put(struct putting *p, int32_t pos, enum dtype type, const struct val *v);
@@ -54,8 +57,13 @@ struct val walk_of_grid(struct walk *w, const struct kname *k);
 
 bool walk_reads(const struct kname *k, const char *reader); /* is that its rule's? */
 /* Its operator's arguments, by how its rule reads them. */
-void walk_stock(struct walk *w, size_t launch, struct putting *p);  /* align_stock.c */
-bool walk_engine(struct walk *w, size_t launch, struct putting *p); /* align_engine.c; false: it is none of theirs */
-int walk_anchor(struct walk *w, size_t launch);                     /* align_anchor.c */
+void walk_stock(struct walk *w, size_t launch, struct putting *p);   /* align_stock.c */
+bool walk_engine(struct walk *w, size_t launch, struct putting *p);  /* align_engine.c; false: it is none of theirs */
+bool walk_experts(struct walk *w, size_t launch, struct putting *p); /* align_experts.c; false: it is no pick's */
+bool walk_joins_topk(const struct walk *w, size_t launch);           /* is it the launch before's operator's, too? */
+uint64_t walk_picks(const struct walk *w);                           /* rows of all experts */
+/* What is broadcast over x behind a router; false: x is of no pick. */
+bool walk_experts_second(const struct walk *w, const struct kname *k, const struct val *x, struct putting *p);
+int walk_anchor(struct walk *w, size_t launch); /* align_anchor.c */
 
 #endif
