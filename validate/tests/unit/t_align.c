@@ -194,6 +194,61 @@ TEST(steps_without_their_operators_come_to_themselves)
 	check_step(STEPS "llama8b_b16_c512.json.gz", "llama-3.1-8b", 16, 513, 512); /* a grid that is capped */
 }
 
+/* Mixtures: four layers of stock code, recorded twice on an H200 (a static cache). */
+static void check_mixture(const char *name, const char *model, uint64_t batch, uint64_t launches)
+{
+	struct laid eager, graph;
+	char file[128];
+
+	snprintf(file, sizeof file, HERE "%s_eager.json.gz", name);
+	laid_load(&eager, file, "step_1", NULL);
+	laid_lower(&eager);
+	snprintf(file, sizeof file, HERE "%s_graph.json.gz", name);
+	laid_load(&graph, file, NULL, model);
+	graph.m->layers = 4;
+	CHECK_U64(align_wanted(&graph.b.t), 1000);
+	laid_over(&graph, 0, 0);
+	CHECK(align_enough(&graph.rep));
+	CHECK_U64(graph.rep.aligned, launches);
+	CHECK_U64(graph.rep.launches, launches);
+	CHECK_U64(graph.rep.batch, batch);
+	CHECK_U64(graph.rep.keys, 1024);
+	CHECK_U64(graph.rep.empty_places, 0);
+	laid_lower(&graph);
+	CHECK_U64(graph.st.inferred_groups, eager.st.inferred_groups);
+	check_twins(&eager, &graph);
+	laid_close(&eager);
+	laid_close(&graph);
+}
+
+TEST(a_mixtures_graph_comes_to_the_ops_of_its_eager_step)
+{
+	check_mixture("olmoe_4layers_b8", "olmoe-1b-7b", 8, 405);
+	check_mixture("qwen3moe_4layers_b1", "qwen3-30b-a3b", 1, 431);
+}
+
+/* Code that cannot be captured: a window's cache that rolls, sinks, biases of experts, gate and up in turn. */
+TEST(a_mixture_without_its_operators_comes_to_itself)
+{
+	struct laid eager, graph;
+
+	laid_load(&eager, HERE "gpt_oss_4layers_b4_eager.json.gz", "step_1", NULL);
+	laid_lower(&eager);
+	laid_load(&graph, HERE "gpt_oss_4layers_b4_eager.json.gz", "step_1", "gpt-oss-20b");
+	graph.m->layers = 4;
+	forget_operators(&graph.b.t);
+	laid_over(&graph, 0, 0);
+	CHECK(align_enough(&graph.rep));
+	CHECK_U64(graph.rep.aligned, graph.rep.launches);
+	CHECK_U64(graph.rep.batch, 4);
+	CHECK_U64(graph.rep.keys, 1024);
+	CHECK_HAS(graph.rep.form, "attention written out");
+	laid_lower(&graph);
+	check_twins(&eager, &graph);
+	laid_close(&eager);
+	laid_close(&graph);
+}
+
 /* --- what is refused ---------------------------------------------------------------------------------------------- */
 
 static void check_no_fit(struct laid *x, const char *model, uint64_t batch)
@@ -489,7 +544,8 @@ TEST(weights_of_four_bits_are_read_as_such)
 	rules_free(r);
 }
 
-SUITE(t_align, T(a_graph_comes_to_the_ops_of_its_eager_step),
+SUITE(t_align, T(a_mixtures_graph_comes_to_the_ops_of_its_eager_step),
+      T(a_mixture_without_its_operators_comes_to_itself), T(a_graph_comes_to_the_ops_of_its_eager_step),
       T(stock_code_tells_its_sequences_and_its_cache_by_its_grids), T(steps_without_their_operators_come_to_themselves),
       T(another_model_and_another_batch_do_not_fit), T(a_vocabulary_of_another_size_does_not_fit),
       T(the_model_that_ran_is_proposed), T(what_cannot_be_tried_says_why), T(kernels_of_any_grid_are_laid_or_missed),
