@@ -3,21 +3,22 @@
 
 #include "sim/align/align_walk.h"
 
-/* Depth of the product that comes next: what a fused kernel between two makes. */
-static uint64_t next_depth(const struct walk *w, size_t launch)
+/* The product that comes next, for whose depth a fused kernel between two works; NULL: none. */
+static const struct place *next_product(const struct walk *w, size_t launch)
 {
 	const struct align *al = w->al;
 
 	for (size_t i = launch + 1; i < al->t->n_launches; i++)
 		if (al->at[i] != NO_PLACE)
-			return al->places[al->at[i]].k;
-	return 0;
+			return &al->places[al->at[i]];
+	return NULL;
 }
 
 static void gated(struct walk *w, struct putting *p)
 {
-	const uint64_t to[2] = { walk_rows(w), w->al->m->inter },
-		       from[2] = { walk_rows(w), 2 * (uint64_t)w->al->m->inter };
+	const uint64_t rows = w->picks ? walk_picks(w) : walk_rows(w),
+		       cols = w->picks ? w->al->m->moe.inter : w->al->m->inter, to[2] = { rows, cols },
+		       from[2] = { rows, 2 * cols };
 
 	align_tensor(p, 0, w->al->m->dtype, 2, to);
 	align_tensor(p, 1, w->al->m->dtype, 2, from);
@@ -27,7 +28,9 @@ static void gated(struct walk *w, struct putting *p)
 /* Rows in the format in which the next product multiplies them; their scales are left out. */
 static void quantises(struct walk *w, size_t launch, const char *kernel, struct putting *p)
 {
-	const uint64_t to[2] = { walk_rows(w), next_depth(w, launch) };
+	const struct place *next = next_product(w, launch);
+	const uint64_t to[2] = { next && next->role == AT_EXPERTS_DOWN ? walk_picks(w) : walk_rows(w),
+		                 next ? next->k : 0 };
 
 	if (!to[1]) {
 		w->by_grid = true;
@@ -41,9 +44,14 @@ static void quantises(struct walk *w, size_t launch, const char *kernel, struct 
 	align_tensor(p, 1, w->al->m->dtype, 2, to);
 }
 
-static void engine_norm(struct walk *w, struct putting *p)
+/* Of rows, or of each head: a CTA a row. */
+static void engine_norm(struct walk *w, const struct trace_launch *l, struct putting *p)
 {
-	const uint64_t cols = w->al->m->hidden, dims[2] = { walk_rows(w), cols };
+	const struct model_heads h = walk_heads(w);
+	const uint64_t b = walk_rows(w), n = l->grid[0];
+	const bool each = walk_in_attention(w) && w->al->m->arch->head_norms && n != b &&
+	                  (n == b * h.heads || n == b * h.kv_heads);
+	const uint64_t cols = each ? h.dim : w->al->m->hidden, dims[2] = { each ? n : b, cols };
 	const enum dtype d = w->al->m->dtype;
 
 	align_tensor(p, 0, d, 2, dims);
@@ -86,7 +94,8 @@ static void fused(struct walk *w, size_t launch, struct putting *p)
 	const struct model_heads h = walk_heads(w);
 	const enum dtype d = w->al->m->dtype;
 	const uint64_t q[4] = { walk_rows(w), h.heads, 1, h.dim }, table[4] = { 1, 1, 1, h.dim };
-	uint64_t to[2] = { walk_rows(w), next_depth(w, launch) };
+	const struct place *next = next_product(w, launch);
+	uint64_t to[2] = { walk_rows(w), next ? next->k : 0 };
 	struct val *v;
 
 	if (walk_in_attention(w)) {
@@ -118,7 +127,7 @@ bool walk_engine(struct walk *w, size_t launch, struct putting *p)
 	else if (walk_reads(k, "out_first"))
 		gated(w, p);
 	else if (walk_reads(k, "norm_out") || walk_reads(k, "add_norm"))
-		engine_norm(w, p);
+		engine_norm(w, &al->t->launches[launch], p);
 	else if (walk_reads(k, "rope"))
 		engine_rope(w, p);
 	else if (walk_reads(k, "cache_write"))
