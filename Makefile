@@ -42,7 +42,7 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_names plot_run
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
-ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
+ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
         build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
 WORKLOAD = measured workload_rows workload_model workload_lay workload_read request

@@ -33,13 +33,14 @@ static int describable(const struct model *m, struct err *e)
 
 	for (uint32_t i = 0; i < m->layers && !what; i++)
 		what = m->layer[i] == MODEL_LINEAR ? "layers of linear attention" : NULL;
-	if (m->moe.experts)
-		what = "experts: how many rows each had is in no kernel's grid";
+	if (m->moe.experts && (m->moe.shared_inter || m->arch->both))
+		what = "a block beside its picked experts";
 	if (m->mla.kv_rank)
 		what = "latent attention";
 	if (what)
 		return err_set(e, ERR_USAGE, "kernels cannot be laid over '%s', which has %s", m->name, what);
-	if (!m->layers || !m->hidden || !m->heads || !m->head_dim || !m->inter || !m->vocab)
+	if (!m->layers || !m->hidden || !m->heads || !m->head_dim || !m->vocab ||
+	    (m->moe.experts ? !m->moe.top || !m->moe.inter : !m->inter))
 		return err_set(e, ERR_CONFIG, "model '%s' does not say all its sizes", m->name);
 	return 0;
 }
@@ -57,6 +58,11 @@ static int sizes_hold(const struct align *al)
 		widest = row > widest ? row : widest;
 	}
 	widest = 2 * (uint64_t)m->inter > widest ? 2 * (uint64_t)m->inter : widest;
+	if (m->moe.experts) {
+		const uint64_t picks = (uint64_t)m->moe.top * (2 * (uint64_t)m->moe.inter + m->hidden);
+
+		widest = picks > widest ? picks : widest;
+	}
 	if (al->batch > ALIGN_MOST_BATCH || al->keys > ALIGN_MOST_KEYS || __builtin_mul_overflow(n, al->keys + 1, &n) ||
 	    __builtin_mul_overflow(n, widest, &n) || n > SHAPE_MAX_ELEMS)
 		return err_set(al->e, ERR_USAGE,
@@ -82,7 +88,7 @@ static void align_count(struct align *al)
 			continue;
 		r->products++;
 		heads += al->places[al->at[i]].role == AT_HEAD;
-		downs += al->places[al->at[i]].role == AT_DOWN;
+		downs += al->places[al->at[i]].role == AT_DOWN || al->places[al->at[i]].role == AT_EXPERTS_DOWN;
 	}
 	r->steps = heads ? heads : downs / al->m->layers;
 	r->batch = al->batch;

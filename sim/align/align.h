@@ -8,20 +8,21 @@
  * sim/build with the measured times tied to it would be another program than the one that was measured.
  *
  * How:
- *  1. Products and attention are anchors: rules (configs/rules) tell them by name, and the model says in which order they
- *     stand. The cheapest way to lay one over the other is found by dynamic programming over the places of a step, which
+ *  1. Products, attention and a mixture's grouped products are anchors: rules (configs/rules) tell them by name, and the
+ *     model says in which order they stand. The cheapest way to lay one over the other is found by dynamic programming over the places of a step, which
  *     repeats; joined products (q, k and v; gate and up) and attention written as two products are tried, too. A product's
  *     tiles, where its name has them, must make up its grid (align_lay.c).
  *  2. How many sequences there are, and how long the cache is, is read from grids that cannot be otherwise (align_size.c).
  *     A length that no grid shows is told by whoever runs it, or found from attention's time, and marked so.
  *  3. Between anchors each kernel's name says function and dtypes, and its grid says within which bounds its results
  *     lie. It works on the newest value of that type and size, of those the kernels before it made; else on one of the
- *     model's own sizes. What fits none has the size of its grid, and does not count as aligned (align_walk.c).
+ *     model's own sizes. What fits none has the size of its grid, and does not count as aligned (align_val.c).
  *
  * Engines' own kernels (norms with a sum, rotary, cache writes, gated activations, what inductor fused) are sized by where
- * they stand: behind which product, and before which.
+ * they stand: behind which product, and before which. Between a router and the sum over picked experts rows are picks
+ * (align_experts.c); which expert has which is left to the lowering.
  *
- * Leaves out: mixtures, latent and linear attention (refused); prompts; whether one kernel of equal size and function
+ * Leaves out: latent and linear attention, blocks beside picked experts (refused); experts one after the other; prompts; whether one kernel of equal size and function
  * reads this value or that: the lowering looks for that itself. */
 #ifndef NPUSIM_SIM_ALIGN_ALIGN_H
 #define NPUSIM_SIM_ALIGN_ALIGN_H

@@ -20,6 +20,9 @@ enum place_role {
 	AT_UP,
 	AT_GATE_UP,
 	AT_DOWN,
+	AT_ROUTER,
+	AT_EXPERTS_UP, /* gate and up of all picks, in one launch */
+	AT_EXPERTS_DOWN,
 	AT_HEAD
 };
 
@@ -70,6 +73,8 @@ bool align_has_op(const struct trace_launch *l);  /* an operator with dims */
 enum dtype align_weight_type(const char *kernel); /* of a product, where its name has it; DT_NONE: it has not */
 bool align_anchors(const struct align *al, size_t launch);
 bool align_is_table(const struct align *al, size_t launch); /* a product of fp32 among 16 bits: the rotary table's */
+bool align_is_grouped(const struct rule *u);                /* products of a group each: a mixture's experts */
+uint64_t align_gated(const struct align *al);               /* columns of a gated activation: of all picks of a token */
 
 /* align_lay.c: the places of a step, and the launch at each. The mean cost an anchor, in thousandths of a match. */
 int align_places(struct align *al, struct form f);

@@ -46,6 +46,12 @@ int align_places(struct align *al, struct form f)
 		if (f.written_out)
 			align_lay_put(al, AT_VALUES, i, 0, 0, false);
 		align_lay_put(al, AT_O, i, m->hidden, (uint64_t)h.heads * h.v_dim, m->out_bias);
+		if (model_has_experts(m, i)) {
+			align_lay_put(al, AT_ROUTER, i, m->moe.experts, m->hidden, m->arch->expert_bias);
+			align_lay_put(al, AT_EXPERTS_UP, i, 2 * (uint64_t)m->moe.inter, m->hidden, false);
+			align_lay_put(al, AT_EXPERTS_DOWN, i, m->hidden, m->moe.inter, false);
+			continue;
+		}
 		if (f.joined_gate) {
 			align_lay_put(al, AT_GATE_UP, i, 2 * (uint64_t)m->inter, m->hidden, m->mlp_bias);
 		} else {
@@ -112,7 +118,9 @@ static uint32_t cost_of(const struct align *al, size_t launch, const struct plac
 		return product ? FAR : 0;
 	if (!product)
 		return FAR;
-	if (p->role == AT_SCORES || p->role == AT_VALUES)
+	if ((p->role == AT_EXPERTS_UP || p->role == AT_EXPERTS_DOWN) != align_is_grouped(al->names[launch].rule))
+		return FAR;
+	if (p->role == AT_SCORES || p->role == AT_VALUES || p->role == AT_EXPERTS_UP || p->role == AT_EXPERTS_DOWN)
 		return 0;
 	return tiles_fit(al, &al->t->launches[launch], p->n) == 0 ? TILE : 0;
 }
@@ -123,7 +131,8 @@ static void count_tiles(struct align *al)
 
 	for (size_t i = 0; i < al->t->n_launches; i++) {
 		const struct place *p = al->at[i] == NO_PLACE ? NULL : &al->places[al->at[i]];
-		const int f = p && p->n ? tiles_fit(al, &al->t->launches[i], p->n) : -1;
+		const bool has = p && p->n && p->role != AT_EXPERTS_UP && p->role != AT_EXPERTS_DOWN;
+		const int f = has ? tiles_fit(al, &al->t->launches[i], p->n) : -1;
 
 		with += f >= 0;
 		fit += f == 1;

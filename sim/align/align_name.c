@@ -91,10 +91,15 @@ static enum dtype opaque_type(const char *name, enum dtype of_model)
 
 static enum dtype type_of(const struct align *al, const char *name)
 {
-	static const char *const of_template[] = {
-		"compare_scalar_kernel", "Functor", "ReduceOp",   "layer_norm_kernel",
-		"softmax_warp_forward",  "SoftMax", "indexSelect"
-	};
+	static const char *const of_template[] = { "compare_scalar_kernel",
+		                                   "Functor",
+		                                   "ReduceOp",
+		                                   "layer_norm_kernel",
+		                                   "softmax_warp_forward",
+		                                   "SoftMax",
+		                                   "indexSelect",
+		                                   "gatherTopK",
+		                                   "roll_cuda" };
 	enum dtype d = DT_NONE;
 
 	if (strstr(name, "bfloat16_copy_kernel"))
@@ -121,10 +126,17 @@ static const char *own_op(const char *name)
 		{ "indexSelect", "aten::index_select" },
 		{ "index_copy", "aten::index_copy_" },
 		{ "index_put", "aten::_index_put_impl_" },
+		{ "index_kernel_impl", "aten::index" },
+		{ "kernelHistogram1D", "aten::histc" },
+		{ "SortKV", "aten::sort" },
+		{ "RadixSort", "aten::sort" },
+		{ "MergeSort", "aten::sort" },
+		{ "DeviceScan", "aten::cumsum" },
 		{ "masked_fill_kernel", "aten::masked_fill_" },
 		{ "vectorized_gather_kernel", "aten::index_select" },
 		{ "CatArray", "aten::cat" },
 		{ "indexing_backward", "aten::_index_put_impl_" },
+		{ "roll_cuda_kernel", "aten::roll" },
 		{ "k_get_rows", "aten::index_select" },
 		{ "k_set_rows", "aten::index_copy_" },
 		{ "unary_gated_op", "aten::mul" },
@@ -158,6 +170,7 @@ static const char *op_of_rule(struct align *al, const struct rule *u, const char
 		const char *reader, *op;
 	} known[] = {
 		{ "product", "aten::mm" },
+		{ "grouped", "aten::_grouped_mm" },
 		{ "attention", "aten::scaled_dot_product_attention" },
 		{ "softmax", "aten::_softmax" },
 		{ "norm_out", "_C::rms_norm" },
@@ -170,6 +183,12 @@ static const char *op_of_rule(struct align *al, const struct rule *u, const char
 		{ "arange", "aten::arange" },
 		{ "concat", "aten::cat" },
 		{ "fused", "triton" },
+		{ "topk", "aten::topk" },
+		{ "sort", "aten::sort" },
+		{ "gather", "aten::index_select" },
+		{ "index", "aten::index" },
+		{ "scan", "aten::cumsum" },
+		{ "histogram", "aten::histc" },
 	};
 
 	if (!u || !u->shape)
@@ -328,6 +347,11 @@ bool align_is_table(const struct align *al, size_t launch)
 		return false;
 	return strstr(n, "sgemm") || strstr(n, "<int, float") || strstr(n, "_kernel<float") ||
 	       strstr(n, "kernel<int, int, float, float, float");
+}
+
+bool align_is_grouped(const struct rule *u)
+{
+	return strcmp(u->family, "moe_gemm") == 0;
 }
 
 bool align_anchors(const struct align *al, size_t launch)

@@ -1,7 +1,7 @@
 /* align_size.c - how many sequences, and how long the cache is, from grids that cannot be otherwise.
  *
  * Sequences: an activation has one result for each sequence and column of the MLP, which its grid tells to the CTA; a norm's
- * kernel has a CTA a row. Each such launch votes for the numbers that it allows, the fewer the more; the number with the
+ * kernel has a CTA a row, as a router's top-k has. Each such launch votes for the numbers that it allows, the fewer the more; the number with the
  * most votes is taken.
  * Keys: a copy that repeats the cache for each query's head, and one that joins it with the new row, have grids of
  * the cache's size. Where none is, the range of positions that a mask is made of has at least its CTAs. Within what the
@@ -24,6 +24,13 @@ static void vote(uint64_t *votes, uint64_t lo, uint64_t hi)
 		votes[r] += ONE_VOTE / (hi - lo + 1);
 }
 
+uint64_t align_gated(const struct align *al)
+{
+	const struct model_moe *moe = &al->m->moe;
+
+	return moe->experts ? (uint64_t)moe->top * moe->inter : al->m->inter;
+}
+
 static bool is_activation(const struct rule *u)
 {
 	return u && u->cost == OP_COST_ACT && u->kind == OP_ELEMENTWISE &&
@@ -34,14 +41,20 @@ void align_batch(struct align *al)
 {
 	const struct trace *t = al->t;
 	uint64_t votes[MOST_ROWS + 1] = { 0 };
+	const uint64_t gated = align_gated(al);
 	uint64_t best = 0;
 
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct kname *k = &al->names[i];
 		const char *reader = k->rule && k->rule->shape ? k->rule->shape : "";
 
-		if (is_activation(k->rule) && k->hi && al->m->inter)
-			vote(votes, k->lo / al->m->inter + 1, k->hi / al->m->inter);
+		if (is_activation(k->rule) && k->hi)
+			vote(votes, k->lo / gated + 1, k->hi / gated);
+		else if (strstr(t->launches[i].name, "sbtopk::"))
+			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
+		else if (al->m->moe.experts &&
+		         strcmp(reader, "out_first") == 0) /* of picks, or of rows before they are */
+			continue;
 		else if (k->rule && k->rule->kind != OP_CONVERT &&
 		         (strcmp(reader, "out_first") == 0 || strcmp(reader, "add_norm") == 0))
 			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
@@ -108,7 +121,8 @@ static void of_concat(struct align *al, const struct trace_launch *l, struct mod
 	const uint64_t row = al->batch * h.kv_heads * h.dim * dtype_bits(al->m->dtype) / 8,
 		       bytes = l->grid[0] * (uint64_t)ALIGN_CAT_CTA;
 
-	if (!strstr(l->name, "_vectorized") || bytes < TIMES_STEP * row)
+	/* Halves of the queries' heads are joined, too. */
+	if (!strstr(l->name, "_vectorized") || !h.kv_heads || bytes < TIMES_STEP * row * h.heads / h.kv_heads)
 		return;
 	al->grows = true;
 	if (!align_concat_capped(al, l))

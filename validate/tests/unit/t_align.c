@@ -194,6 +194,61 @@ TEST(steps_without_their_operators_come_to_themselves)
 	check_step(STEPS "llama8b_b16_c512.json.gz", "llama-3.1-8b", 16, 513, 512); /* a grid that is capped */
 }
 
+/* Mixtures: four layers of stock code, recorded twice on an H200 (a static cache). */
+static void check_mixture(const char *name, const char *model, uint64_t batch, uint64_t launches)
+{
+	struct laid eager, graph;
+	char file[128];
+
+	snprintf(file, sizeof file, HERE "%s_eager.json.gz", name);
+	laid_load(&eager, file, "step_1", NULL);
+	laid_lower(&eager);
+	snprintf(file, sizeof file, HERE "%s_graph.json.gz", name);
+	laid_load(&graph, file, NULL, model);
+	graph.m->layers = 4;
+	CHECK_U64(align_wanted(&graph.b.t), 1000);
+	laid_over(&graph, 0, 0);
+	CHECK(align_enough(&graph.rep));
+	CHECK_U64(graph.rep.aligned, launches);
+	CHECK_U64(graph.rep.launches, launches);
+	CHECK_U64(graph.rep.batch, batch);
+	CHECK_U64(graph.rep.keys, 1024);
+	CHECK_U64(graph.rep.empty_places, 0);
+	laid_lower(&graph);
+	CHECK_U64(graph.st.inferred_groups, eager.st.inferred_groups);
+	check_twins(&eager, &graph);
+	laid_close(&eager);
+	laid_close(&graph);
+}
+
+TEST(a_mixtures_graph_comes_to_the_ops_of_its_eager_step)
+{
+	check_mixture("olmoe_4layers_b8", "olmoe-1b-7b", 8, 405);
+	check_mixture("qwen3moe_4layers_b1", "qwen3-30b-a3b", 1, 431);
+}
+
+/* Code that cannot be captured: a window's cache that rolls, sinks, biases of experts, gate and up in turn. */
+TEST(a_mixture_without_its_operators_comes_to_itself)
+{
+	struct laid eager, graph;
+
+	laid_load(&eager, HERE "gpt_oss_4layers_b4_eager.json.gz", "step_1", NULL);
+	laid_lower(&eager);
+	laid_load(&graph, HERE "gpt_oss_4layers_b4_eager.json.gz", "step_1", "gpt-oss-20b");
+	graph.m->layers = 4;
+	forget_operators(&graph.b.t);
+	laid_over(&graph, 0, 0);
+	CHECK(align_enough(&graph.rep));
+	CHECK_U64(graph.rep.aligned, graph.rep.launches);
+	CHECK_U64(graph.rep.batch, 4);
+	CHECK_U64(graph.rep.keys, 1024);
+	CHECK_HAS(graph.rep.form, "attention written out");
+	laid_lower(&graph);
+	check_twins(&eager, &graph);
+	laid_close(&eager);
+	laid_close(&graph);
+}
+
 /* --- what is refused ---------------------------------------------------------------------------------------------- */
 
 static void check_no_fit(struct laid *x, const char *model, uint64_t batch)
@@ -280,7 +335,7 @@ TEST(what_cannot_be_tried_says_why)
 	laid_load(&x, HERE "llama1b_b16_c512_graph.json.gz", NULL, NULL);
 	check_error(&x, "llama-3.2-1b", (struct align_how){ .batch = 16 }, "--context");
 	CHECK(x.rep.keys_open);
-	check_error(&x, "mixtral-8x7b", (struct align_how){ .context = 512 }, "experts");
+	check_error(&x, "gemma-4-26b-a4b", (struct align_how){ .context = 512 }, "beside its picked experts");
 	check_error(&x, "deepseek-v3.2", (struct align_how){ .context = 512 }, "latent attention");
 	check_error(&x, "llama-3.2-1b", (struct align_how){ .batch = 1 << 20, .context = 1 }, "at the most");
 	check_error(&x, "llama-3.2-1b", (struct align_how){ .batch = 65536, .context = 1 << 24 }, "more than a step");
@@ -416,6 +471,109 @@ TEST(an_engines_kernels_stand_where_the_model_has_them)
 	rules_free(r);
 }
 
+/* A served step of 8 sequences of Qwen3-30B-A3B: as SGLang launches it, its picks are sorted by one kernel, or by two as
+ * vLLM has it. */
+static void served_mixture(struct mk *m, bool vllm, const char *grouped)
+{
+	const char *const product = "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT",
+			  *const norm = "void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*)",
+			  *const sums =
+				  "void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*)";
+
+	mk_open(m);
+	kernel(m,
+	       "void at::native::(anonymous namespace)::indexSelectSmallIndex<c10::BFloat16, long, unsigned int, 2, 2, -2>()",
+	       32, 1, 1);
+	kernel(m, norm, 8, 1, 1);
+	for (int i = 0; i < 48; i++) {
+		kernel(m, product, 4, 20, 1); /* 80 tiles of 64 make 5120 */
+		kernel(m, norm, 256, 1, 1);
+		kernel(m, norm, 32, 1, 1);
+		kernel(m, "void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*, int)", 8, 1, 1);
+		kernel(m, "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16>(int)", 8, 1, 1);
+		kernel(m,
+		       "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128> >(flash::Flash_fwd_params)",
+		       1, 4, 32);
+		kernel(m, product, 4, 8, 1);
+		kernel(m, sums, 8, 1, 1);
+		kernel(m, "nvjet_sm90_tst_64x8_64x16_1x1_h_bz_TNT", 1, 2, 1); /* 128 experts */
+		kernel(m, "void vllm::moe::topkGatingSoftmax<4, 128, 4, 16, int>(float const*, bool const*)", 2, 1, 1);
+		kernel(m,
+		       vllm ? "void vllm::moe::moe_align_block_size_kernel<int>(int*)"
+		            : "void moe_align_block_size_small_batch_expert_kernel<int, 256>(int const*)",
+		       1, 1, 1);
+		if (vllm)
+			kernel(m, "void vllm::moe::count_and_sort_expert_tokens_kernel<int>(int*)", 1, 1, 1);
+		kernel(m, grouped, 1536, 1, 1);
+		kernel(m, "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel, true>(int)", 64, 1, 1);
+		kernel(m, grouped, 2048, 1, 1);
+		kernel(m,
+		       vllm ? "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, "
+		              "at::native::func_wrapper_t<c10::BFloat16, at::native::sum_functor<c10::BFloat16, float, "
+		              "c10::BFloat16> > > >(x)"
+		            : "void moe_sum_reduce_warp_per_token_vec_kernel<8>(c10::BFloat16 const*)",
+		       32, 1, 1);
+		kernel(m, sums, 8, 1, 1);
+	}
+	kernel(m, product, 4, 594, 1);
+}
+
+static void check_served(bool vllm, const char *grouped, uint64_t bits)
+{
+	const struct align_how how = { .context = 1000 };
+	struct align_report rep;
+	struct lower_stats st;
+	struct op_stream s;
+	struct err e = ERR_INIT;
+	struct rules *r = rules_load(NULL, &e);
+	struct model *m = model_load("qwen3-30b-a3b", &e);
+	uint64_t n[OP_KINDS] = { 0 }, groups = 0, routed = 0;
+	struct mk k;
+
+	CHECK_OK(r && m ? 0 : -1, e);
+	served_mixture(&k, vllm, grouped);
+	CHECK_OK(align_trace(&k.t, m, &how, r, k.a, &rep, &e), e);
+	if (!align_enough(&rep) || rep.n_miss)
+		test_fail(__FILE__, __LINE__, "%s: %s", rep.miss[0].name, rep.miss[0].why);
+	CHECK_U64(rep.batch, 8);
+	CHECK_U64(rep.aligned, k.t.n_launches);
+	CHECK_OK(lower_trace(&k.t, r, k.a, &s, &st, &e), e);
+	CHECK_OK(lower_check(&s, &e), e);
+	CHECK_U64(s.opaque_ns, 0);
+	for (size_t i = 0; i < s.n_ops; i++) {
+		const struct op *o = &s.ops[i];
+
+		n[o->kind]++;
+		if (strcmp(o->family, "moe_gemm") != 0)
+			continue;
+		groups++;
+		routed += o->routed_by >= 0;
+		/* Eight tokens that pick eight of 128 hit 128 x (1 - (120/128)^8) of them: 52. */
+		CHECK_U64(o->shape.batch, 52);
+		CHECK_U64(o->shape.k, groups % 2 ? 2048 : 768);
+		CHECK_U64(o->shape.n, groups % 2 ? 1536 : 2048);
+		CHECK_U64(work_of(&s, o).role_read_bytes[OP_WEIGHT], 52 * o->shape.n * o->shape.k * bits / 8);
+	}
+	CHECK_U64(groups, 96);
+	CHECK_U64(routed, 96);
+	CHECK_U64(n[OP_GEMM], 96 + 3 * 48 + 1);
+	CHECK_U64(n[OP_TOPK], 48);
+	CHECK_U64(n[OP_SORT], vllm ? 96 : 48);
+	CHECK_U64(n[OP_REDUCE], 48);
+	CHECK_U64(n[OP_ELEMENTWISE], 48);
+	mk_close(&k);
+	model_free(m);
+	rules_free(r);
+}
+
+TEST(an_engines_experts_have_the_models_rows)
+{
+	check_served(true, "fused_moe_kernel", 16);
+	check_served(false, "fused_moe_kernel", 16);
+	check_served(false, "fused_moe_kernel_gptq_awq", 4);
+	check_served(true, "void marlin_moe_wna16::Marlin<__nv_bfloat16, 1125899906843648l, 256, 1, 8, 8>(x)", 4);
+}
+
 /* llama.cpp with weights of four bits: activations are quantised before products, and a cache is written row by row. */
 static void of_ggml(struct mk *m)
 {
@@ -489,9 +647,10 @@ TEST(weights_of_four_bits_are_read_as_such)
 	rules_free(r);
 }
 
-SUITE(t_align, T(a_graph_comes_to_the_ops_of_its_eager_step),
-      T(stock_code_tells_its_sequences_and_its_cache_by_its_grids), T(steps_without_their_operators_come_to_themselves),
-      T(another_model_and_another_batch_do_not_fit), T(a_vocabulary_of_another_size_does_not_fit),
-      T(the_model_that_ran_is_proposed), T(what_cannot_be_tried_says_why), T(kernels_of_any_grid_are_laid_or_missed),
-      T(memory_that_runs_out_is_an_error), T(an_engines_kernels_stand_where_the_model_has_them),
-      T(weights_of_four_bits_are_read_as_such));
+SUITE(t_align, T(a_mixtures_graph_comes_to_the_ops_of_its_eager_step),
+      T(a_mixture_without_its_operators_comes_to_itself), T(an_engines_experts_have_the_models_rows),
+      T(a_graph_comes_to_the_ops_of_its_eager_step), T(stock_code_tells_its_sequences_and_its_cache_by_its_grids),
+      T(steps_without_their_operators_come_to_themselves), T(another_model_and_another_batch_do_not_fit),
+      T(a_vocabulary_of_another_size_does_not_fit), T(the_model_that_ran_is_proposed), T(what_cannot_be_tried_says_why),
+      T(kernels_of_any_grid_are_laid_or_missed), T(memory_that_runs_out_is_an_error),
+      T(an_engines_kernels_stand_where_the_model_has_them), T(weights_of_four_bits_are_read_as_such));

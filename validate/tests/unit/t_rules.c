@@ -442,7 +442,7 @@ TEST(kernels_of_serving_engines_find_their_family)
 		{ "void tensorrt_llm::kernels::cvt_fp16_to_fp4_expert<__nv_bfloat16, false>", "convert", OP_CONVERT },
 		{ "void tensorrt_llm::kernels::cutlass_kernels::finalizeMoeRoutingKernel<__nv_bfloat16, __n"
 		  "v_bfloat16>",
-		  "moe_routing", OP_OPAQUE },
+		  "moe_routing", OP_REDUCE },
 		{ "void tensorrt_llm::kernels::cutlass_kernels::doActivationKernel<__nv_bfloat16, __nv_bflo"
 		  "at16>",
 		  "elementwise", OP_ELEMENTWISE },
@@ -458,7 +458,7 @@ TEST(kernels_of_serving_engines_find_their_family)
 		{ "void vllm::cvt_fp16_to_fp4<__nv_bfloat16, false>", "convert", OP_CONVERT },
 		{ "void vllm::silu_mul_cvt_fp16_to_fp4<__nv_bfloat16, false>", "elementwise", OP_ELEMENTWISE },
 		{ "void vllm::dynamic_scaled_int8_quant_kernel<c10::BFloat16, float>", "convert", OP_CONVERT },
-		{ "void vllm::moe::moe_align_block_size_kernel<int>", "moe_routing", OP_OPAQUE },
+		{ "void vllm::moe::moe_align_block_size_kernel<int>", "moe_routing", OP_SORT },
 		{ "void vllm::moe::topkGatingSoftmax<8, 128, 4, 16, int>", "topk", OP_TOPK },
 		{ "fused_moe_kernel", "moe_gemm", OP_GEMM },
 		{ "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>", "collective", OP_COLLECTIVE },
