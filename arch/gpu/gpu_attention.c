@@ -63,8 +63,9 @@ static bool over_latent(const struct gpu_launch *l)
 	return l->op->algorithm == OP_ATTN_MLA && l->kernel.tensor;
 }
 
-/* A latent's tile, keys and values at once, on the tensor cores at their full rate; its exponentials follow. */
-static ps_t latent_tile(const struct gpu *g, const struct gpu_launch *l)
+/* A tile on the tensor cores at their full rate. Of a latent, keys and values at once, exponentials follow; else warpgroups
+ * take turns, so that one's are under another's products. */
+static ps_t tensor_tile(const struct gpu *g, const struct gpu_launch *l)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
@@ -72,7 +73,11 @@ static ps_t latent_tile(const struct gpu *g, const struct gpu_launch *l)
 	const ps_t math = gpu_math_time(g, l->op->dtype, scores * (s->head_dim + s->v_dim), 1);
 	const ps_t softmax = clock_span(div_up(scores, g->c->sfu), g->clock);
 
-	return math * 1000000 / p->many_tensor + softmax * p->many_softmax / 1000000;
+	const ps_t products = math * 1000000 / p->many_tensor, scored = softmax * p->many_softmax / 1000000;
+
+	if (over_latent(l))
+		return products + scored;
+	return gpu_overlap(4, gpu_overlap(4, products, scored), clock_span(l->kernel.loop_cycles, g->clock));
 }
 
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
@@ -89,14 +94,14 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	if (l->kernel.asynchronous)
-		tile = over_latent(l) ? latent_tile(g, l) : warps_tile(g, l, mates);
+		tile = l->kernel.tensor ? tensor_tile(g, l) : warps_tile(g, l, mates);
 	else
 		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
 	/* Values for which shared memory has no room beside the keys come when those are done with. */
 	if (l->kernel.tile_d && bytes > l->at->smem_dynamic + l->at->smem_static)
 		tile += gpu_step(g, &l->mem) + clock_transfer(mates * bytes / 2, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
-	tile += l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock);
+	tile += l->kernel.steps * g->c->step_l2 + (l->kernel.tensor ? 0 : clock_span(l->kernel.loop_cycles, g->clock));
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;
 	first = all < cold ? all : cold;
@@ -107,6 +112,11 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
 	if (x.per_sm == 1) /* no other CTA hides the next one's start */
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
+	/* The CTA that is done last joins the parts, which lie in the L2. */
+	t->finish += l->kernel.finish * g->c->step_l2;
+	if (l->kernel.finish && parts > 1)
+		t->finish += clock_transfer(parts * (s->heads / (s->kv_heads ? s->kv_heads : s->heads)) * dims * 4,
+		                            g->c->sm_rate_l2);
 	t->chain = (deep * x.rounds - 1) * tile;
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
@@ -174,10 +184,11 @@ void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_t
 	/* The first extent of the grid is blocks of queries, or parts of the keys where another launch joins them. */
 	if (!l->kernel.tile_k)
 		gpu_plain(g, l, t);
-	else if (l->kernel.tile_m > 64 && !over_latent(l))
+	else if (l->kernel.tile_m > 64 && !l->kernel.tensor)
 		many_queries(g, l, t);
 	else
-		few_queries(g, l, l->op->n_launches > 1 && l->at->grid[0] ? l->at->grid[0] : 1, t);
+		few_queries(g, l, (l->op->n_launches > 1 || l->kernel.finish) && l->at->grid[0] ? l->at->grid[0] : 1,
+		            t);
 }
 
 void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)

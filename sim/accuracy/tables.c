@@ -395,6 +395,27 @@ static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n
 	return 0;
 }
 
+/* The benchmark names the engine's backend. */
+static enum op_library library_of(const char *kernel)
+{
+	static const struct {
+		const char *kernel;
+		enum op_library library;
+	} backends[] = {
+		{ "vllm_flash_attn_fa3", OP_LIBRARY_FLASH3 },
+		{ "vllm_flash_attn_fa2", OP_LIBRARY_FLASH2 },
+		{ "vllm_flash_attn", OP_LIBRARY_FLASH2 },
+		{ "vllm_flashinfer_fidecode", OP_LIBRARY_FLASHINFER },
+		{ "vllm_flashinfer_trtllmdecode", OP_LIBRARY_TRTLLM },
+		{ "vllm_triton_attn", OP_LIBRARY_TRITON },
+	};
+
+	for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+		if (strcmp(kernel, backends[i].kernel) == 0)
+			return backends[i].library;
+	return OP_LIBRARY_ANY;
+}
+
 static int attention_row(struct table *t, const char *kernel, const char *kv_type, const struct op_shape *shape,
                          uint64_t window, struct err *e)
 {
@@ -410,7 +431,8 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	/* Queries of heads that share keys become rows of a tile: a copy there and back, but where the strides say it.
 	 */
 	const bool flash = strncmp(kernel, "vllm_flash_attn", 15) == 0;
-	const bool regroups = flash && !window && shape->heads > shape->kv_heads && shape->kv_heads > 1 && rows > 1;
+	const bool regroups = library_of(kernel) == OP_LIBRARY_FLASH2 && !window && shape->heads > shape->kv_heads &&
+	                      shape->kv_heads > 1 && rows > 1;
 	struct op *o;
 
 	if (time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
@@ -424,10 +446,11 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	o = tables_add_op(s, OP_ATTENTION, name, cls, d);
 	o->shape = *shape;
 	if (window && window < shape->kv_len)
-		o->shape.kv_len = window;
+		o->shape.kv_len = o->shape.window = window;
 	o->shape.paged = true;
 	o->algorithm = flash ? OP_ATTN_FLASH : OP_ATTN_SPLIT_KV;
-	if (flash && window) /* then heads stay apart */
+	o->library = library_of(kernel);
+	if (o->library == OP_LIBRARY_FLASH2 && window) /* then heads stay apart */
 		o->shape.kv_heads = o->shape.heads;
 	kv = 2 * dtype_bytes(d, rows * shape->kv_heads * shape->head_dim * o->shape.kv_len);
 	operand(s, o, tables_tensor(s, "q", OP_ACTIVATION, DT_BF16, q, true), false);
