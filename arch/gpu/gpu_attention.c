@@ -64,20 +64,21 @@ static bool over_latent(const struct gpu_launch *l)
 }
 
 /* A tile on the tensor cores at their full rate. Of a latent, keys and values at once, exponentials follow; else warpgroups
- * take turns, so that one's are under another's products. */
+ * take turns, so that one's are under another's products. Scores of one query are few: what they issue beside that hides. */
 static ps_t tensor_tile(const struct gpu *g, const struct gpu_launch *l)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	const uint64_t scores = (uint64_t)l->kernel.tile_m * l->kernel.tile_k;
-	const ps_t math = gpu_math_time(g, l->op->dtype, scores * (s->head_dim + s->v_dim), 1);
-	const ps_t softmax = clock_span(div_up(scores, g->c->sfu), g->clock);
-
-	const ps_t products = math * 1000000 / p->many_tensor, scored = softmax * p->many_softmax / 1000000;
+	const uint64_t issued = div_up(scores * 100, g->c->issue) * g->cfg->flash.instructions / 1000000;
+	const ps_t math =
+		gpu_math_time(g, l->op->dtype, scores * (s->head_dim + s->v_dim), 1) * 1000000 / p->many_tensor;
+	ps_t softmax = clock_span(div_up(scores, g->c->sfu), g->clock) * p->many_softmax / 1000000;
 
 	if (over_latent(l))
-		return products + scored;
-	return gpu_overlap(4, gpu_overlap(4, products, scored), clock_span(l->kernel.loop_cycles, g->clock));
+		return math + softmax;
+	softmax += s->q_len > 1 ? clock_span(issued, g->clock) : 0;
+	return gpu_overlap(2, math, softmax) + clock_span(l->kernel.loop_cycles, g->clock);
 }
 
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
@@ -114,7 +115,7 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
 	/* The CTA that is done last joins the parts, which lie in the L2. */
 	t->finish += l->kernel.finish * g->c->step_l2;
-	if (l->kernel.finish && parts > 1)
+	if (l->op->n_launches == 1 && parts > 1)
 		t->finish += clock_transfer(parts * (s->heads / (s->kv_heads ? s->kv_heads : s->heads)) * dims * 4,
 		                            g->c->sm_rate_l2);
 	t->chain = (deep * x.rounds - 1) * tile;
@@ -179,6 +180,23 @@ static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct
 	t->finish = own * p->many_block;
 }
 
+/* Warpgroups over many queries, whose rows are those of heads that share keys: blocks go where an SM is free, the longest
+ * first and in parts where there are few, so that all are busy to the end. A block pays its start. */
+static void tensor_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct op_shape *s = &l->op->shape;
+	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, heads = kv * (s->batch ? s->batch : 1);
+	const struct gpu_tiles seen = gpu_tiles_of(s, l->kernel.tile_m, l->kernel.tile_k, s->heads / kv);
+	const uint64_t parts = l->at->grid[0] ? l->at->grid[0] : 1, blocks = seen.blocks * heads * parts;
+	const ps_t tile = tensor_tile(g, l), setup = clock_span(l->kernel.cycles, g->clock);
+
+	t->start = setup + l->kernel.start * gpu_step(g, &l->mem);
+	t->chain = div_up(seen.longest, parts) * tile;
+	t->pipe = (seen.all * heads * tile + (blocks - 1) * (setup + 4 * gpu_step(g, &l->mem))) / g->sms;
+	t->memory = gpu_memory_time(g, &l->mem);
+	t->body = gpu_overlap(8, ps_max(t->chain, t->pipe), t->memory) + gpu_queries_time(g, l);
+}
+
 void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	/* The first extent of the grid is blocks of queries, or parts of the keys where another launch joins them. */
@@ -186,6 +204,8 @@ void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_t
 		gpu_plain(g, l, t);
 	else if (l->kernel.tile_m > 64 && !l->kernel.tensor)
 		many_queries(g, l, t);
+	else if (l->kernel.tensor && l->op->shape.q_len > 1 && !over_latent(l))
+		tensor_queries(g, l, t);
 	else
 		few_queries(g, l, (l->op->n_launches > 1 || l->kernel.finish) && l->at->grid[0] ? l->at->grid[0] : 1,
 		            t);

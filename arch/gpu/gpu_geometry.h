@@ -21,7 +21,7 @@
 
 #include "arch/gpu/gpu_work.h"
 
-#define GEOMETRY_LAUNCHES 3
+#define GEOMETRY_LAUNCHES 2
 
 /* Launches of one op; `at[k].name` is a kernel's as a profiler would show it. */
 struct geometry {

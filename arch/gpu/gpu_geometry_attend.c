@@ -68,6 +68,32 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[1].cycles = 3680;                           /* as FlashAttention's */
 }
 
+/* The same kernel over prompts: 128 rows a tile where there are as many, 64 from heads of 256 on; keys by the registers, with
+ * half of an SM's shared memory. Bytes are widened once for both groups of rows, beside the products. */
+static void flashinfer_prompt(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	const uint64_t queries = s->q_len * (s->heads / kv);
+	const uint32_t rows = queries > 64 && s->head_dim < 256 ? 128 : queries > 16 ? 64 : 16;
+	const uint32_t keys = rows == 128 ? (s->head_dim < 128 ? 64 : 32) : s->head_dim <= 128 ? 128 : 32;
+
+	out->n = 0;
+	gpu_geometry_put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel",
+	                 (struct grid){ div_up(queries, rows), kv, batch, 128 });
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
+	out->kernel[0].form = KERNEL_FLASH;
+	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].tile_n = rows;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].stages = 2;
+	out->kernel[0].asynchronous = out->kernel[0].shares = 1;
+	if (dtype_bits(o->dtype) == 8) /* 1.6 instructions an element of a warp's */
+		out->kernel[0].loop_cycles = keys * 2 * (uint32_t)s->head_dim / 20;
+	out->kernel[0].start = 6;
+}
+
 /* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
  * page comes first, 16 segments of the keys where there are no more than 128 sequences times heads, joined by another
  * kernel; its stages leave room for one CTA an SM. 1500 cycles a tile beside three round trips were chosen on one of four
@@ -118,7 +144,9 @@ static void many_by_warps(const struct gpu *g, const struct kernels *k, const st
 	for (uint32_t i = 0; i < o->n_operands; i++)
 		reads += !s->operands[o->first_operand + i].write;
 	biased = reads > 3;
-	if (!biased && x->head_dim <= 64)
+	if (x->paged)
+		keys = x->head_dim <= 64 ? 256 : x->head_dim <= 128 ? 128 : 64;
+	else if (!biased && x->head_dim <= 64)
 		rows = keys = 128;
 	else if (!biased && x->head_dim <= 128 && (!x->causal || narrow == 64))
 		rows = 128, keys = narrow;
@@ -172,12 +200,11 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
 }
 
 /* FlashAttention 3, Hopper's, over paged keys: 128 rows (heads of 64: 192) of queries that share keys; keys by what is left
- * of shared memory where they come row by row. A kernel counts each sequence's tiles first, as the benchmark runs it; then
- * its keys are split: as many tiles a CTA as there are for an SM and a tenth more, at most 32 parts (vLLM's bound under a
- * graph). What joins them is launched in any case, and leaves at once where there is one. Up to four tiles of a window are
- * not split. Chosen on the H100's rows: 2400 cycles of the kernel that counts, 24 cycles an element of 8-bit values for a
- * thread of the warpgroup that transposes them (the first tile's keys are multiplied meanwhile), and 6500 that a window's
- * masks take. Source: vllm-project/flash-attention hopper (tile_size.h,
+ * of shared memory where they come row by row. Each sequence's keys are split: as many tiles a CTA as there are for an SM
+ * and a tenth more, at most 32 parts (vLLM's bound under a graph), as a kernel that runs once a step plans it. What joins them is launched in any case, and leaves at once where there is one. Up to four tiles of a window are
+ * not split. Chosen on the H100's rows: round trips before the first keys, what
+ * transposing takes of 8-bit values, 14 cycles an element of a thread of the warpgroup that loads with heads of 128, and 20
+ * round trips that the masks of a window cost one query. Source: vllm-project/flash-attention hopper (tile_size.h,
  * flash_prepare_scheduler.cu, flash_fwd_combine_kernel.h), vLLM v1/attention/backends/flash_attn.py. */
 static void flash3(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
@@ -192,7 +219,7 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 	const struct op_shape *s = &o->shape;
 	const bool byte = dtype_bits(o->dtype) == 8;
 	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
-	uint64_t blocks, queries, each, parts = 1;
+	uint64_t blocks, queries, each, seen, parts = 1;
 	uint32_t keys;
 	size_t i = 0;
 
@@ -202,37 +229,33 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 	       : s->window                               ? tiles[i].keys_local
 	                                                 : tiles[i].keys;
 	queries = div_up(s->heads / kv * s->q_len, tiles[i].rows);
-	blocks = div_up(s->kv_len ? s->kv_len : 1, keys);
+	seen = s->window && s->window + tiles[i].rows < s->kv_len ? s->window + tiles[i].rows : s->kv_len;
+	blocks = div_up(seen ? seen : 1, keys);
 	each = div_up(batch * kv * queries * blocks * 11, 10 * (uint64_t)g->sms);
 	if (!s->window || blocks > 4)
 		parts = div_up(blocks, each) < 32 ? div_up(blocks, each) : 32;
 	out->n = 0;
-	gpu_geometry_put(out, k, o, "flash::prepare_varlen_num_blocks_kernel", (struct grid){ 1, 1, 1, 1024 });
-	out->at[0].registers = 32;
-	out->kernel[0].form = KERNEL_CHAIN;
-	out->kernel[0].moves = KERNEL_MOVES_NONE;
-	out->kernel[0].start = 4; /* lengths, a sum over the warp, the parts, the semaphore */
-	out->kernel[0].cycles = 2400;
 	gpu_geometry_put(out, k, o, "cutlass::device_kernel<flash::FlashAttnFwdSm90>",
 	                 (struct grid){ parts, kv * queries, batch, 384 });
-	out->at[1].registers = 168;
-	out->at[1].smem_dynamic = 160 << 10; /* one an SM */
-	out->kernel[1].form = KERNEL_ATTENTION;
-	out->kernel[1].moves = parts > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
-	out->kernel[1].tile_m = out->kernel[1].tile_n = tiles[i].rows;
-	out->kernel[1].tile_k = keys;
-	out->kernel[1].asynchronous = out->kernel[1].tensor = 1;
-	out->kernel[1].start = 5; /* the plan, lengths, page, queries, keys */
-	out->kernel[1].loop_cycles = byte ? (uint32_t)(keys * s->head_dim / 128 * 24) : 0;
+	out->at[0].registers = 168;
+	out->at[0].smem_dynamic = 160 << 10; /* one an SM */
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = parts > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = tiles[i].rows;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].asynchronous = out->kernel[0].tensor = 1;
+	out->kernel[0].start =
+		byte ? 18 : 12; /* the plan, lengths, page, queries, keys; of bytes the scales; its pipelines */
+	out->kernel[0].loop_cycles = byte ? (uint32_t)(keys * s->head_dim / 128 * s->head_dim / 128 * 14) : 0;
 	/* as cuDNN's on an H200 (attention.setup, setup_dim) */
-	out->kernel[1].cycles =
-		1100 + 20 * (uint32_t)s->head_dim + out->kernel[1].loop_cycles / 2 + (s->window ? 6500 : 0);
+	out->kernel[0].cycles = 1100 + 20 * (uint32_t)s->head_dim;
+	out->kernel[0].finish = s->window && s->q_len == 1 ? 20 : 0;
 	gpu_geometry_put(out, k, o, "flash::FlashAttnFwdCombine",
 	                 (struct grid){ div_up(batch * s->heads, 8), 1, 1, 256 });
-	out->at[2].registers = 64;
-	out->kernel[2].form = parts > 1 ? KERNEL_COMBINE : KERNEL_CHAIN;
-	out->kernel[2].moves = parts > 1 ? KERNEL_MOVES_WRITES : KERNEL_MOVES_NONE;
-	out->kernel[2].start = 1;
+	out->at[1].registers = 64;
+	out->kernel[1].form = parts > 1 ? KERNEL_COMBINE : KERNEL_CHAIN;
+	out->kernel[1].moves = parts > 1 ? KERNEL_MOVES_WRITES : KERNEL_MOVES_NONE;
+	out->kernel[1].start = 1;
 }
 
 /* TensorRT-LLM's generation kernel, which FlashInfer has for data-centre Blackwell: rows by what heads share, two tiles of
@@ -266,12 +289,12 @@ static void trtllm(const struct gpu *g, const struct kernels *k, const struct op
 	out->kernel[0].finish = parts > 1 ? 30 : 20;
 }
 
-/* Of few queries over paged keys: whose kernel, as vLLM chooses. Elsewhere ANY. */
+/* Over paged keys: whose kernel, as vLLM chooses. Elsewhere ANY. */
 static enum op_library paged_by(const struct gpu *g, const struct op *o)
 {
 	const uint32_t c = g->cfg->sm.capability;
 
-	if (!o->shape.paged || o->shape.q_len > 64)
+	if (!o->shape.paged)
 		return OP_LIBRARY_ANY;
 	if (o->library != OP_LIBRARY_ANY)
 		return o->library;
@@ -294,8 +317,16 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
 	uint32_t splits = joined || !varlen ? gpu_geometry_kv_splits(ctas, g->sms, div_up(s->kv_len, keys)) : 1;
 
+	if (paged_by(g, o) == OP_LIBRARY_FLASH3) {
+		flash3(g, k, o, out);
+		return true;
+	}
 	if (s->q_len > 64 && !gpu_geometry_by_warps(g))
 		return false;
+	if (s->q_len > 1 && paged_by(g, o) == OP_LIBRARY_FLASHINFER) {
+		flashinfer_prompt(k, o, out);
+		return true;
+	}
 	if (s->q_len > 64) {
 		many_by_warps(g, k, stream, o, out);
 		return true;
@@ -304,11 +335,7 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 		latent(g, k, o, out);
 		return true;
 	}
-	if (paged_by(g, o) == OP_LIBRARY_FLASH3) {
-		flash3(g, k, o, out);
-		return true;
-	}
-	if (paged_by(g, o) == OP_LIBRARY_TRTLLM) {
+	if (s->q_len == 1 && paged_by(g, o) == OP_LIBRARY_TRTLLM) {
 		trtllm(g, k, o, out);
 		return true;
 	}

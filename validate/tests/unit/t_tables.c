@@ -287,13 +287,68 @@ TEST(on_hopper_keys_are_split_by_the_tiles_there_are)
 
 		o.shape.window = want[i].window;
 		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
-		CHECK_U64(x.n, 3); /* what counts tiles, parts, and what joins them in any case */
-		CHECK_U64(x.at[1].grid[0], want[i].parts);
-		CHECK_U64(x.at[1].grid[1] * x.at[1].grid[2], want[i].batch * want[i].kv_heads);
-		CHECK(x.kernel[1].form == KERNEL_ATTENTION && x.kernel[1].tensor);
-		CHECK((x.kernel[2].form == KERNEL_COMBINE) == (want[i].parts > 1));
+		CHECK_U64(x.n, 2); /* parts, and what joins them in any case */
+		CHECK_U64(x.at[0].grid[0], want[i].parts);
+		CHECK_U64(x.at[0].grid[1] * x.at[0].grid[2], want[i].batch * want[i].kv_heads);
+		CHECK(x.kernel[0].form == KERNEL_ATTENTION && x.kernel[0].tensor);
+		CHECK((x.kernel[1].form == KERNEL_COMBINE) == (want[i].parts > 1));
 	}
 	bed_down(&b);
+}
+
+TEST(prompts_of_engines_have_the_engines_tiles)
+{
+	struct op_stream s = { 0 };
+	struct op o = decode(2, 32, 8, 4096, 128);
+	struct geometry x;
+	struct bed b;
+
+	o.shape.q_len = 4096;
+	o.shape.causal = true;
+	bed_up(&b, DEVICE HOPPER);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].form == KERNEL_ATTENTION && x.kernel[0].tensor && x.at[0].grid[0] == 1);
+	CHECK_U64(x.at[0].grid[1], 8 * 128); /* four heads are rows of a block of 128 */
+	bed_down(&b);
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].form == KERNEL_FLASH && x.kernel[0].tile_n == 64 && x.kernel[0].tile_k == 128);
+	o.library = OP_LIBRARY_FLASHINFER;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].tile_n == 128 && x.kernel[0].shares && x.kernel[0].loop_cycles == 0);
+	o.dtype = DT_FP8;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].loop_cycles > 0);
+	bed_down(&b);
+}
+
+#define PROMPT \
+	"kernel_source,batch_size,isl,num_heads,num_key_value_heads,head_dim,kv_cache_dtype,step,window_size,us\n"
+
+/* Two tables of one row; the second's queries see fewer keys. */
+TEST(prompts_are_causal_and_a_window_shortens_them)
+{
+	static const char *const rows[] = { "4096,32,8,128,bfloat16,0,0,700", "4096,32,8,128,bfloat16,0,128,200",
+		                            "1024,32,8,128,bfloat16,3072,0,300" };
+	ps_t took[3];
+
+	for (int i = 0; i < 3; i++) {
+		char text[512];
+		const struct op *o;
+		struct bed b;
+
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, PROMPT "vllm_flash_attn_fa3,2,%s\n", rows[i]);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		CHECK_U64(b.set.n, 1);
+		CHECK_STR(b.set.v[0].cls, "attention vllm_flash_attn_fa3, prompts");
+		o = &b.set.stream.ops[b.set.v[0].first_op + b.set.v[0].n_ops - 1];
+		CHECK(o->shape.causal && o->shape.kv_len == 4096 && o->shape.window == (i == 1 ? 128 : 0));
+		took[i] = b.set.v[0].time.total;
+		bed_down(&b);
+	}
+	CHECK(took[1] * 2 < took[0] && took[2] * 4 < took[0] * 3);
+	refused(PROMPT "vllm_flash_attn_fa3,2,many,32,8,128,bfloat16,0,0,700\n", "'isl' is 'many'");
 }
 
 TEST(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins)
@@ -608,6 +663,7 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
+      T(prompts_of_engines_have_the_engines_tiles), T(prompts_are_causal_and_a_window_shortens_them),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
       T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
       T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
