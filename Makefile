@@ -31,7 +31,8 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit partition unit_issue $(UNITS:%=unit_%) npu_power core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_grouped gpu_attention gpu_flash gpu_stream gpu_rows \
-      gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
+      gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry \
+      gpu_geometry_attend
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
 MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure

@@ -37,12 +37,22 @@ enum op_attn {
 	OP_ATTN_ANY,
 	OP_ATTNS
 };
+/* Whose kernels an attention over paged keys was told to run by; any: what engines take on the device. */
+enum op_library {
+	OP_LIBRARY_ANY,
+	OP_LIBRARY_FLASH2,
+	OP_LIBRARY_FLASH3,
+	OP_LIBRARY_FLASHINFER,
+	OP_LIBRARY_TRTLLM,
+	OP_LIBRARY_TRITON
+};
 enum op_phase { OP_DECODE, OP_PREFILL };
 
 /* Shapes by kind; unused members are 0. */
 struct op_shape {
 	uint64_t batch, m, n, k;                                  /* gemm */
 	uint64_t heads, kv_heads, q_len, kv_len, head_dim, v_dim; /* attention (batch too) */
+	uint64_t window;             /* attention: keys that a query sees at the most; 0: all */
 	uint64_t elems;              /* elementwise, convert and all that move: output elements */
 	uint64_t rows, cols;         /* reduce, softmax, norm, topk, sort, scan: along cols */
 	uint64_t top;                /* topk */
@@ -107,6 +117,7 @@ struct op {
 	const char *fn;                         /* elementwise: "silu", "mul", ...; else "" */
 	enum op_reduce reduce;
 	enum op_attn algorithm;
+	enum op_library library;
 	uint32_t first_operand, n_operands;
 	uint32_t first_dep, n_deps;          /* op ids to wait for (true, anti and output dependences) */
 	uint32_t first_launch, n_launches;   /* 0 launches: from a model file */

@@ -63,8 +63,16 @@ uint64_t work_topk_steps(uint64_t n, uint64_t k)
 
 uint64_t work_attention_pairs(const struct op_shape *s)
 {
-	uint64_t all = mul(s->q_len, s->kv_len);
+	uint64_t all = mul(s->q_len, s->kv_len), past, whole;
 
+	if (s->window && s->window < s->kv_len && s->kv_len >= s->q_len && all != UINT64_MAX) {
+		if (!s->causal)
+			return mul(s->q_len, s->window);
+		past = s->kv_len - s->q_len;
+		whole = s->window > past ? s->window - past : 0; /* queries whose window begins before the first key */
+		whole = whole < s->q_len ? whole : s->q_len;
+		return whole * past + whole * (whole + 1) / 2 + (s->q_len - whole) * s->window;
+	}
 	if (!s->causal || s->q_len < 2 || all == UINT64_MAX)
 		return all;
 	if (s->kv_len >= s->q_len) /* the last query sees every key */

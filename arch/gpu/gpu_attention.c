@@ -63,16 +63,22 @@ static bool over_latent(const struct gpu_launch *l)
 	return l->op->algorithm == OP_ATTN_MLA && l->kernel.tensor;
 }
 
-/* A latent's tile, keys and values at once, on the tensor cores at their full rate; its exponentials follow. */
-static ps_t latent_tile(const struct gpu *g, const struct gpu_launch *l)
+/* A tile on the tensor cores at their full rate. Of a latent, keys and values at once, exponentials follow; else warpgroups
+ * take turns, so that one's are under another's products. Scores of one query are few: what they issue beside that hides. */
+static ps_t tensor_tile(const struct gpu *g, const struct gpu_launch *l)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	const uint64_t scores = (uint64_t)l->kernel.tile_m * l->kernel.tile_k;
-	const ps_t math = gpu_math_time(g, l->op->dtype, scores * (s->head_dim + s->v_dim), 1);
-	const ps_t softmax = clock_span(div_up(scores, g->c->sfu), g->clock);
+	const uint64_t issued = div_up(scores * 100, g->c->issue) * g->cfg->flash.instructions / 1000000;
+	const ps_t math =
+		gpu_math_time(g, l->op->dtype, scores * (s->head_dim + s->v_dim), 1) * 1000000 / p->many_tensor;
+	ps_t softmax = clock_span(div_up(scores, g->c->sfu), g->clock) * p->many_softmax / 1000000;
 
-	return math * 1000000 / p->many_tensor + softmax * p->many_softmax / 1000000;
+	if (over_latent(l))
+		return math + softmax;
+	softmax += s->q_len > 1 ? clock_span(issued, g->clock) : 0;
+	return gpu_overlap(2, math, softmax) + clock_span(l->kernel.loop_cycles, g->clock);
 }
 
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
@@ -89,14 +95,14 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	if (l->kernel.asynchronous)
-		tile = over_latent(l) ? latent_tile(g, l) : warps_tile(g, l, mates);
+		tile = l->kernel.tensor ? tensor_tile(g, l) : warps_tile(g, l, mates);
 	else
 		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
 	/* Values for which shared memory has no room beside the keys come when those are done with. */
 	if (l->kernel.tile_d && bytes > l->at->smem_dynamic + l->at->smem_static)
 		tile += gpu_step(g, &l->mem) + clock_transfer(mates * bytes / 2, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
-	tile += l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock);
+	tile += l->kernel.steps * g->c->step_l2 + (l->kernel.tensor ? 0 : clock_span(l->kernel.loop_cycles, g->clock));
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;
 	first = all < cold ? all : cold;
@@ -107,6 +113,11 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
 	if (x.per_sm == 1) /* no other CTA hides the next one's start */
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
+	/* The CTA that is done last joins the parts, which lie in the L2. */
+	t->finish += l->kernel.finish * g->c->step_l2;
+	if (l->op->n_launches == 1 && parts > 1)
+		t->finish += clock_transfer(parts * (s->heads / (s->kv_heads ? s->kv_heads : s->heads)) * dims * 4,
+		                            g->c->sm_rate_l2);
 	t->chain = (deep * x.rounds - 1) * tile;
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
@@ -169,15 +180,35 @@ static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct
 	t->finish = own * p->many_block;
 }
 
+/* Warpgroups over many queries, whose rows are those of heads that share keys: blocks go where an SM is free, the longest
+ * first and in parts where there are few, so that all are busy to the end. A block pays its start. */
+static void tensor_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct op_shape *s = &l->op->shape;
+	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, heads = kv * (s->batch ? s->batch : 1);
+	const struct gpu_tiles seen = gpu_tiles_of(s, l->kernel.tile_m, l->kernel.tile_k, s->heads / kv);
+	const uint64_t parts = l->at->grid[0] ? l->at->grid[0] : 1, blocks = seen.blocks * heads * parts;
+	const ps_t tile = tensor_tile(g, l), setup = clock_span(l->kernel.cycles, g->clock);
+
+	t->start = setup + l->kernel.start * gpu_step(g, &l->mem);
+	t->chain = div_up(seen.longest, parts) * tile;
+	t->pipe = (seen.all * heads * tile + (blocks - 1) * (setup + 4 * gpu_step(g, &l->mem))) / g->sms;
+	t->memory = gpu_memory_time(g, &l->mem);
+	t->body = gpu_overlap(8, ps_max(t->chain, t->pipe), t->memory) + gpu_queries_time(g, l);
+}
+
 void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	/* The first extent of the grid is blocks of queries, or parts of the keys where another launch joins them. */
 	if (!l->kernel.tile_k)
 		gpu_plain(g, l, t);
-	else if (l->kernel.tile_m > 64 && !over_latent(l))
+	else if (l->kernel.tile_m > 64 && !l->kernel.tensor)
 		many_queries(g, l, t);
+	else if (l->kernel.tensor && l->op->shape.q_len > 1 && !over_latent(l))
+		tensor_queries(g, l, t);
 	else
-		few_queries(g, l, l->op->n_launches > 1 && l->at->grid[0] ? l->at->grid[0] : 1, t);
+		few_queries(g, l, (l->op->n_launches > 1 || l->kernel.finish) && l->at->grid[0] ? l->at->grid[0] : 1,
+		            t);
 }
 
 void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)

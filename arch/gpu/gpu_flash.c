@@ -41,28 +41,16 @@ static ps_t cycles(const struct gpu *g, uint64_t n, uint64_t millionths)
 	return clock_span(n * millionths / MILLION, g->clock);
 }
 
-/* Tiles of keys that the blocks of queries look at: of the longest block, and of all blocks of one head. */
-static void count_tiles(const struct op_shape *s, uint64_t q, uint64_t k, uint64_t *longest, uint64_t *all)
-{
-	uint64_t blocks = div_up(s->q_len, q), past = s->kv_len > s->q_len ? s->kv_len - s->q_len : 0;
-
-	*longest = div_up(s->kv_len, k);
-	*all = 0;
-	for (uint64_t b = 0; b < blocks; b++) {
-		uint64_t end = s->causal ? past + (b + 1) * q : s->kv_len;
-
-		*all += div_up(end < s->kv_len ? end : s->kv_len, k);
-	}
-}
-
 void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_flash_cfg *p = &g->cfg->flash;
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
+	const uint64_t shared = k->shares && s->kv_heads ? s->heads / s->kv_heads : 1;
+	struct gpu_tiles seen;
 	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim), warps = div_up(x.threads, 32);
-	uint64_t mates = div_up(x.ctas, g->sms), slots = (uint64_t)g->sms * x.per_sm, longest, all, heads, tiles;
+	uint64_t mates = div_up(x.ctas, g->sms), slots = (uint64_t)g->sms * x.per_sm, heads, tiles;
 	uint64_t mma, scores, bytes, rate = p->flop_mma < g->c->flop_bf16 ? p->flop_mma : g->c->flop_bf16;
 	ps_t math, load, store, wait, chain, pipe;
 
@@ -74,7 +62,7 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	mma = k->tile_n / warps * k->tile_k * dims / (16 * 8 * 16); /* of a warp: m16n8k16 */
 	scores = k->tile_n / warps * k->tile_k / 32;                /* of a thread */
 	bytes = k->tile_k * dims * dtype_bits(l->op->dtype) / 8;
-	math = cycles(g, mma, p->mma) + cycles(g, scores, p->element);
+	math = cycles(g, mma, p->mma) + cycles(g, scores, p->element) + clock_span(k->loop_cycles, g->clock);
 	load = gpu_step(g, &l->mem) - ps_min(g->c->step_l2, gpu_step(g, &l->mem)) +
 	       clock_transfer(bytes * mates, p->tile_rate);
 	store = cycles(g, div_up(bytes, 16 * x.threads), p->store);
@@ -85,18 +73,20 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	chain = math + wait;
 	/* A warp loads keys or values, then multiplies by them: the pipes take turns. */
 	pipe = mates * (clock_span(div_up(mma * warps * 4096, rate) + div_up(mma * warps * 4096, p->feed), g->clock) +
-	                cycles(g, div_up(scores * warps * 32 * 100, g->c->issue), p->instructions));
+	                cycles(g, div_up(scores * warps * 32 * 100, g->c->issue), p->instructions) +
+	                clock_span(k->loop_cycles, g->clock));
 	if (!k->asynchronous) /* through the registers: slots of the SM, too */
 		pipe += mates * store;
-	count_tiles(s, k->tile_n, k->tile_k, &longest, &all);
-	heads = s->heads * (s->batch ? s->batch : 1);
+	seen = gpu_tiles_of(s, k->tile_n, k->tile_k, shared);
+	heads = s->heads / shared * (s->batch ? s->batch : 1);
 	if (x.ctas <= slots)
-		tiles = longest;
+		tiles = seen.longest;
 	else if (s->causal) /* blocks of all lengths: work is even, and half a mean block hangs over */
-		tiles = div_up(all * heads, slots) + div_up(all * heads, 2 * x.ctas);
+		tiles = div_up(seen.all * heads, slots) + div_up(seen.all * heads, 2 * x.ctas);
 	else
-		tiles = x.rounds * longest;
-	t->start = p->setup + gpu_step(g, &l->mem);
+		tiles = x.rounds * seen.longest;
+	t->start = p->setup + (k->start ? k->start : 1) * gpu_step(g, &l->mem);
+	t->finish = (x.rounds - 1) * t->start / x.per_sm; /* CTAs of an SM hide each other's starts but for one */
 	t->chain = tiles * chain;
 	t->pipe = tiles * pipe;
 	t->memory = gpu_memory_time(g, &l->mem);

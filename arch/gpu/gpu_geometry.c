@@ -1,4 +1,4 @@
-#include "arch/gpu/gpu_geometry.h"
+#include "arch/gpu/gpu_geometry_int.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,14 +9,6 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* --- products ------------------------------------------------------------------------------------------------ */
-
-/* Generations by their compute capability; those with wgmma and its successor are WGMMA. */
-enum { SM_8X = 1, WGMMA = 2, GB20X = 4 };
-
-static uint32_t generation_of(uint32_t capability)
-{
-	return capability < 90 ? SM_8X : capability < 110 ? WGMMA : capability < 120 ? 0 : GB20X;
-}
 
 /* A tile a library has: n rows of weights, m tokens, k deep, and on which generations. */
 struct tile {
@@ -144,14 +136,8 @@ static struct gpu_mem gpu_geometry_bytes_of(const struct op_stream *s, const str
 	return m;
 }
 
-/* CTAs, and threads of one. */
-struct grid {
-	uint64_t x, y, z;
-	uint32_t threads;
-};
-
-static void gpu_geometry_put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name,
-                             struct grid g)
+void gpu_geometry_put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name,
+                      struct grid g)
 {
 	struct op_launch *l = &out->at[out->n];
 
@@ -169,12 +155,6 @@ static void gpu_geometry_put(struct geometry *out, const struct kernels *k, cons
 	out->n++;
 }
 
-/* Does the library multiply warp by warp here, and has no wgmma? */
-static bool by_warps(const struct gpu *g)
-{
-	return generation_of(g->cfg->sm.capability) & (SM_8X | GB20X);
-}
-
 /* Time of the launches; what the last of several moves is in the L2. So are the operands of kernels that work by warps,
  * others read theirs from DRAM: on what a library was tuned nobody says, and so one of four rows of the tables has it. */
 static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct op *o, const struct geometry *x)
@@ -190,7 +170,7 @@ static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct
 		};
 		if (i == 0) {
 			l[i].mem = gpu_geometry_bytes_of(s, o);
-			l[i].mem.read_hit = by_warps(g) ? l[i].mem.read : 0;
+			l[i].mem.read_hit = gpu_geometry_by_warps(g) ? l[i].mem.read : 0;
 		}
 		t += gpu_time(g, &l[i]).total;
 	}
@@ -331,14 +311,14 @@ static bool narrow_tile(const struct gpu *g, const struct kernels *k, const stru
 static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *best)
 {
-	uint32_t bits = dtype_bits(o->dtype), on = generation_of(g->cfg->sm.capability);
+	uint32_t bits = dtype_bits(o->dtype), on = gpu_geometry_generation(g->cfg->sm.capability);
 	const bool few = few_tokens(g, o);
 	uint32_t most = cuts_k(g, &o->shape) && !few ? 32 : 1;
 	struct geometry x;
 	ps_t t, least = 0;
 
 	best->n = 0;
-	if (o->shape.m == 1 && bits == 16 && by_warps(g)) {
+	if (o->shape.m == 1 && bits == 16 && gpu_geometry_by_warps(g)) {
 		gemv(g, k, o, best);
 		return true;
 	}
@@ -365,236 +345,6 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 		}
 	}
 	return best->n > 0;
-}
-
-/* --- attention ----------------------------------------------------------------------------------------------- */
-
-/* Two CTAs an SM are asked for. The fewest parts that fill waves nearly (85 %) as well as the best do; a number that
- * gives no part fewer tiles than the one before is passed over. */
-uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks)
-{
-	uint64_t room = 2 * (uint64_t)sms, most = blocks < 128 ? blocks : 128, best = 0;
-
-	if (ctas * 10 >= room * 8)
-		return 1;
-	most = most < room ? most : room;
-	for (int pass = 0; pass < 2; pass++)
-		for (uint64_t n = 1; n <= most; n++) {
-			uint64_t ppm = ctas * n * 1000000 / room, full = div_up(ctas * n, room);
-
-			if (n > 1 && div_up(blocks, n) == div_up(blocks, n - 1))
-				continue;
-			ppm /= full;
-			if (pass == 0 && ppm > best)
-				best = ppm;
-			else if (pass == 1 && ppm * 100 >= best * 85)
-				return (uint32_t)n;
-		}
-	return 1;
-}
-
-/* FlashInfer's decode over paged keys by its tensor-core kernel (fa2), as vLLM plans it for a graph: rows are the queries
- * of heads that share keys, 16 or 64 of them a tile; chunks of at least 128 keys, as long as keeps two CTAs an SM; what
- * joins them runs in any case. Four warps share a tile of 16 rows along the keys; of 64 rows each has its own 16 and all
- * keys, and turns all of a tile of 8-bit keys and values to 16 bits for itself: 20 cycles an element, chosen on one of
- * four rows of the published tables. Before the first keys: the plan's mask, its request, lengths, the page, queries.
- * Source: flashinfer-ai/flashinfer include/flashinfer/attention/scheduler.cuh, prefill.cuh. */
-static void flashinfer(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
-{
-	const struct op_shape *s = &o->shape;
-	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
-	uint64_t shared = s->heads > kv ? s->heads / kv : 1, rows = shared > 16 ? 64 : 16;
-	uint64_t tiles = batch * div_up(shared, rows), pages = div_up(s->kv_len ? s->kv_len : 1, 64);
-	uint64_t room = 2 * (uint64_t)g->sms / kv, each = room / tiles ? room / tiles : 1, chunk = div_up(pages, each);
-	/* What half of an SM's shared memory holds, 16 a step and warp, eight steps at the most. */
-	uint32_t keys = rows == 64 ? (s->head_dim <= 128 ? 128 : 32) : 16384 / (uint32_t)s->head_dim;
-	uint64_t elements = (uint64_t)keys * 2 * s->head_dim / (rows == 16 ? 128 : 32), parts;
-
-	chunk = chunk < 2 ? 2 : chunk;
-	parts = div_up(pages, chunk);
-	out->n = 0;
-	gpu_geometry_put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel",
-	                 (struct grid){ parts, tiles, kv, 128 });
-	out->at[0].registers = 255;
-	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
-	out->kernel[0].form = KERNEL_ATTENTION;
-	out->kernel[0].moves = KERNEL_MOVES_READS;
-	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
-	out->kernel[0].tile_k = keys;
-	out->kernel[0].asynchronous = 1;
-	out->kernel[0].start = 6;
-	out->kernel[0].steps = 2;
-	out->kernel[0].cycles = 3100;
-	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * 20 : 0;
-	gpu_geometry_put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
-	                 (struct grid){ div_up(batch * s->heads, 4), 1, 1, 128 });
-	out->at[1].registers = 64;
-	out->kernel[1].form = KERNEL_COMBINE;
-	out->kernel[1].moves = KERNEL_MOVES_WRITES;
-	out->kernel[1].steps = 1;
-	out->kernel[1].unroll = (uint32_t)(1024 / s->head_dim); /* 128 threads of 8 elements */
-	out->kernel[1].cycles = 3680;                           /* as FlashAttention's */
-}
-
-/* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
- * page comes first, 16 segments of the keys where there are no more than 128 sequences times heads, joined by another
- * kernel; its stages leave room for one CTA an SM. 1500 cycles a tile beside three round trips were chosen on one of four
- * rows of the published tables. Source: vllm-project/vllm v1/attention/ops/triton_unified_attention.py. */
-static void triton(const struct kernels *k, const struct op *o, struct geometry *out)
-{
-	const struct op_shape *s = &o->shape;
-	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
-	uint64_t rows = s->heads / kv > 16 ? s->heads / kv : 16, parts;
-	uint64_t tiles = div_up(s->kv_len ? s->kv_len : 1, 32);
-	const bool segments = batch * kv <= 128;
-
-	/* Segments behind the last key are left at once. */
-	parts = segments ? div_up(tiles, div_up(tiles, 16)) : 1;
-	out->n = 0;
-	gpu_geometry_put(out, k, o, "kernel_unified_attention", (struct grid){ parts, batch, kv, 128 });
-	out->at[0].registers = 255;
-	out->at[0].smem_dynamic = 64 << 10;
-	out->kernel[0].form = KERNEL_ATTENTION;
-	out->kernel[0].moves = segments ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
-	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
-	out->kernel[0].tile_k = 32;
-	out->kernel[0].asynchronous = 1;
-	out->kernel[0].start = 5;
-	out->kernel[0].steps = 3;
-	out->kernel[0].cycles = 3100; /* as FlashAttention's */
-	out->kernel[0].loop_cycles = 1500;
-	if (!segments)
-		return;
-	gpu_geometry_put(out, k, o, "reduce_segments", (struct grid){ batch * s->heads, 1, 1, 128 });
-	out->at[1].registers = 64;
-	out->kernel[1].form = KERNEL_COMBINE;
-	out->kernel[1].moves = KERNEL_MOVES_WRITES;
-}
-
-/* Many queries where a library has no wgmma: FlashAttention 2's kernel, or with a bias on the scores (a fourth operand)
- * PyTorch's memory-efficient one, which profiles of an RTX 5090 show (traces/rtx5090/dsocr_counters.csv, kernel 9: 128
- * registers, four CTAs an SM). Tiles: Dao-AILab/flash-attention csrc/flash_attn/src/flash_fwd_launch_template.h; PyTorch
- * aten/src/ATen/native/transformers/cuda/mem_eff_attention. */
-static void many_by_warps(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
-                          struct geometry *out)
-{
-	const struct op_shape *x = &o->shape;
-	const uint32_t narrow = g->cfg->sm.capability == 80 ? 64 : 32;
-	uint32_t reads = 0, rows = 64, keys = 64;
-	bool biased;
-
-	for (uint32_t i = 0; i < o->n_operands; i++)
-		reads += !s->operands[o->first_operand + i].write;
-	biased = reads > 3;
-	if (!biased && x->head_dim <= 64)
-		rows = keys = 128;
-	else if (!biased && x->head_dim <= 128 && (!x->causal || narrow == 64))
-		rows = 128, keys = narrow;
-	out->n = 0;
-	gpu_geometry_put(out, k, o,
-	                 biased ? "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)"
-	                        : "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits>",
-	                 (struct grid){ div_up(x->q_len, rows), x->heads, x->batch ? x->batch : 1, 128 });
-	out->at[0].registers = biased ? 128 : 255;
-	out->at[0].smem_dynamic = (rows + 2 * keys) * x->head_dim * 2;
-	out->kernel[0].form = KERNEL_FLASH;
-	out->kernel[0].moves = KERNEL_MOVES_ALL;
-	out->kernel[0].tile_n = rows;
-	out->kernel[0].tile_k = keys;
-	out->kernel[0].stages = biased ? 1 : 2;
-	out->kernel[0].asynchronous = 1;
-}
-
-/* Decode over a latent from Hopper on: 64 or 128 heads a tile, 64 keys, and as many parts as fill the SMs, which another
- * kernel joins. Source: deepseek-ai/FlashMLA csrc (block sizes, its scheduler of tiles); CUTLASS's sm100 MLA example is
- * laid out alike. */
-static void latent(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
-{
-	const struct op_shape *s = &o->shape;
-	const uint64_t queries = s->heads * s->q_len, batch = s->batch ? s->batch : 1;
-	const uint32_t rows = queries > 64 ? 128 : 64, keys = 64;
-	const uint64_t ctas = batch * div_up(queries, rows), tiles = div_up(s->kv_len ? s->kv_len : 1, keys),
-		       room = g->sms / ctas ? g->sms / ctas : 1, parts = div_up(tiles, div_up(tiles, room));
-
-	out->n = 0;
-	gpu_geometry_put(out, k, o, "flash_fwd_splitkv_mla_kernel", (struct grid){ parts, ctas / batch, batch, 384 });
-	out->at[0].registers = 168;
-	out->at[0].smem_dynamic = (rows + 2 * keys) * s->head_dim * dtype_bits(o->dtype) / 8;
-	out->kernel[0].form = KERNEL_ATTENTION;
-	out->kernel[0].moves = parts > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
-	out->kernel[0].tile_m = out->kernel[0].tile_n = rows;
-	out->kernel[0].tile_k = keys;
-	out->kernel[0].asynchronous = out->kernel[0].tensor = 1;
-	out->kernel[0].start = 5;     /* the plan, lengths, page, queries, the latent */
-	out->kernel[0].cycles = 3100; /* as FlashAttention's */
-	if (parts == 1)
-		return;
-	gpu_geometry_put(out, k, o, "flash_fwd_mla_combine_kernel",
-	                 (struct grid){ div_up(batch * queries, 4), 1, 1, 128 });
-	out->at[1].registers = 64;
-	out->kernel[1].form = KERNEL_COMBINE;
-	out->kernel[1].steps = 1;
-	out->kernel[1].cycles = 3680;
-	out->kernel[1].loop_cycles = 36;
-	out->kernel[1].moves = KERNEL_MOVES_WRITES;
-}
-
-/* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
- * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
- * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
- * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. */
-static bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const struct op_stream *stream,
-                                   const struct op *o, struct geometry *out)
-{
-	const struct op_shape *s = &o->shape;
-	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
-	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
-	bool varlen = o->algorithm == OP_ATTN_FLASH && s->paged, joined = s->heads > kv && s->q_len == 1;
-	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
-	uint32_t splits = joined || !varlen ? gpu_geometry_kv_splits(ctas, g->sms, div_up(s->kv_len, keys)) : 1;
-
-	if (s->q_len > 64 && !by_warps(g))
-		return false;
-	if (s->q_len > 64) {
-		many_by_warps(g, k, stream, o, out);
-		return true;
-	}
-	if (o->algorithm == OP_ATTN_MLA && s->v_dim && generation_of(g->cfg->sm.capability) == WGMMA) {
-		latent(g, k, o, out);
-		return true;
-	}
-	if (o->algorithm == OP_ATTN_SPLIT_KV && s->paged && s->q_len == 1) {
-		if (s->head_dim == 64 || s->head_dim == 128 || s->head_dim == 256)
-			flashinfer(g, k, o, out);
-		else
-			triton(k, o, out);
-		return true;
-	}
-	out->n = 0;
-	gpu_geometry_put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>",
-	                 (struct grid){ splits, ctas / batch, batch, 128 });
-	out->at[0].registers = 255;
-	out->at[0].smem_dynamic = (64 + 2 * keys) * s->head_dim * 2;
-	out->kernel[0].form = KERNEL_ATTENTION;
-	out->kernel[0].moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
-	out->kernel[0].tile_m = out->kernel[0].tile_n = 64;
-	out->kernel[0].tile_k = keys;
-	out->kernel[0].asynchronous = 1;
-	out->kernel[0].start = s->paged ? 5 : 3; /* lengths, page, queries, keys, values */
-	out->kernel[0].cycles = 3100;
-	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
-	if (splits == 1)
-		return true;
-	gpu_geometry_put(
-		out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
-		(struct grid){ div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128 });
-	out->at[1].registers = 64;
-	out->kernel[1].form = KERNEL_COMBINE;
-	out->kernel[1].steps = 1;
-	out->kernel[1].cycles = 3680;
-	out->kernel[1].loop_cycles = 36;
-	out->kernel[1].moves = KERNEL_MOVES_WRITES;
-	return true;
 }
 
 /* --- the rest: PyTorch's rules ------------------------------------------------------------------------------- */

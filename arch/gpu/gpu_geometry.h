@@ -6,7 +6,9 @@
  * dispatches them. One row of 16-bit operands is a GEMV kernel where there are no wgmma products
  * (the DeepSeek-OCR profile of an RTX 5090 has gemvx kernels there, traces/rtx5090). Attention with few queries:
  * FlashAttention 2's split-KV kernel; heads that share keys are rows of one tile, and the keys are split where that fills
- * the SMs. Over paged keys of an algorithm that splits in any case: FlashInfer's and Triton's kernels, as vLLM plans them.
+ * the SMs. Over paged keys: FlashAttention 3 on Hopper, TensorRT-LLM's kernel on data-centre Blackwell, elsewhere, of an
+ * algorithm that splits in any case, FlashInfer's and Triton's kernels, as vLLM plans them; or whose the op says
+ * (gpu_geometry_attend.c).
  * Everything else keeps what the trace says: PyTorch's grids follow from the op's elements and rows, not from the
  * device; ops that have no launches get those rules here.
  * Leaves out: what a library knows from timing its kernels on the device; workspace limits; batched products' tricks.

@@ -139,3 +139,30 @@ ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms)
 {
 	return clock_span(div_up(instructions10 * 10, (uint64_t)g->c->issue * (sms ? sms : 1)), g->clock);
 }
+
+struct gpu_tiles gpu_tiles_of(const struct op_shape *s, uint64_t rows, uint64_t keys, uint64_t shared)
+{
+	const uint64_t past = s->kv_len > s->q_len ? s->kv_len - s->q_len : 0;
+	struct gpu_tiles t = { .blocks = div_up(s->q_len * shared, rows) };
+
+	for (uint64_t b = 0; b < t.blocks; b++) {
+		const uint64_t first = past + b * rows / shared, last = past + ((b + 1) * rows - 1) / shared + 1;
+		const uint64_t end = s->causal && last < s->kv_len ? last : s->kv_len;
+		const uint64_t from = s->window && first >= s->window ? first + 1 - s->window : 0;
+		const uint64_t n = div_up(end, keys) - (from < end ? from / keys : 0);
+
+		t.all += n;
+		t.longest = n > t.longest ? n : t.longest;
+	}
+	return t;
+}
+
+ps_t gpu_queries_time(const struct gpu *g, const struct gpu_launch *l)
+{
+	const struct op_shape *s = &l->op->shape;
+	const uint64_t heads = s->heads * s->q_len, keys = 2 * (s->kv_heads ? s->kv_heads : s->heads) * s->kv_len;
+	const uint64_t both = l->mem.read / (heads + keys) * heads + l->mem.write;
+	const struct gpu_mem m = { .read = both, .read_hit = both / 1000000 * (1000000 - gpu_missed(&l->mem)) };
+
+	return gpu_memory_time(g, &m);
+}

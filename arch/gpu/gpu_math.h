@@ -37,4 +37,12 @@ uint64_t gpu_tensor_clock(const struct gpu *g, uint64_t full);
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
 
+/* Of an attention, tiles of `keys` keys that blocks of `rows` rows see; `shared` heads are rows of one query. */
+struct gpu_tiles {
+	uint64_t blocks, longest, all; /* of one head, or of those that share: all blocks' tiles, and the longest's */
+};
+/* What of an attention's bytes no tile hides: a block's queries come before its tiles, its results leave behind them. */
+ps_t gpu_queries_time(const struct gpu *g, const struct gpu_launch *l);
+struct gpu_tiles gpu_tiles_of(const struct op_shape *s, uint64_t rows, uint64_t keys, uint64_t shared);
+
 #endif

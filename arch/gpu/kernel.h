@@ -61,6 +61,7 @@ enum kernel_moves {
 	X(cluster_m, "CTAs of a cluster along tile_m") \
 	X(by_columns, "1: clusters go along the columns of tiles first") \
 	X(cluster_n, "CTAs of a cluster along tile_n") \
+	X(shares, "1: rows of an attention's tile are those of all heads that share keys") \
 	X(splits_k, "1: the kernel's k is split over CTAs") \
 	X(cooperates, "1: two groups of warps share a tile, so that its end is not hidden by the next") \
 	X(start, "dependent memory round trips before the first data arrive") \

@@ -15,6 +15,7 @@
 #define NODE   (380 * PS_NS)       /* a node of a graph of a process that has captured many (arch/gpu/host.c) */
 #define PAGE   (UINT64_C(2) << 20) /* of device memory */
 #define PAGES  UINT64_C(32768)
+#define PLAN   8 /* numbers of a sequence that a planning kernel moves */
 
 /* --- rows ---------------------------------------------------------------------------------------------------- */
 
@@ -32,6 +33,8 @@ enum column {
 	DIM,
 	WINDOW,
 	KV_LEN,
+	QUERIES,
+	PAST,
 	SHAPE,
 	SOURCE,
 	TIME,
@@ -41,9 +44,11 @@ enum column {
 static const char *const names[COLUMNS] = {
 	"gpu",      "kernel",         "dtype",      "m",         "n",
 	"k",        "kv_cache_dtype", "batch_size", "num_heads", "num_key_value_heads",
-	"head_dim", "window_size",    "kv_len",     "shape",     "source",
-	"time_us",
+	"head_dim", "window_size",    "kv_len",     "isl",       "step",
+	"shape",    "source",         "time_us",
 };
+/* What the benchmark's own files call a column. */
+static const char *const also[COLUMNS] = { [KERNEL] = "kernel_source", [TIME] = "us" };
 
 struct table {
 	struct csv *csv;
@@ -89,6 +94,7 @@ static int tables_header(struct table *t, struct err *e)
 {
 	static const enum column products[] = { GPU, KERNEL, DTYPE, M, N, K, TIME },
 				 attention[] = { GPU, KERNEL, KV_DTYPE, BATCH, HEADS, KV_HEADS, DIM, KV_LEN, TIME },
+				 prompts[] = { KERNEL, KV_DTYPE, BATCH, HEADS, KV_HEADS, DIM, QUERIES, TIME },
 				 collection[] = { GPU, KERNEL, SHAPE, DTYPE, SOURCE, TIME };
 	const enum column *must = products;
 	size_t n = sizeof products / sizeof *products;
@@ -101,11 +107,14 @@ static int tables_header(struct table *t, struct err *e)
 	for (int c = 0; c < COLUMNS; c++) {
 		t->at[c] = -1;
 		for (size_t i = 0; i < csv_count(t->csv); i++)
-			if (strcmp(csv_field(t->csv, i), names[c]) == 0)
+			if (strcmp(csv_field(t->csv, i), names[c]) == 0 ||
+			    (also[c] && strcmp(csv_field(t->csv, i), also[c]) == 0))
 				t->at[c] = (int)i;
 	}
 	if (t->at[KV_LEN] >= 0)
 		must = attention, n = sizeof attention / sizeof *attention;
+	else if (t->at[QUERIES] >= 0)
+		must = prompts, n = sizeof prompts / sizeof *prompts;
 	else if (t->at[SHAPE] >= 0)
 		must = collection, n = sizeof collection / sizeof *collection;
 	for (size_t i = 0; i < n; i++)
@@ -395,39 +404,70 @@ static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n
 	return 0;
 }
 
+/* The benchmark names the engine's backend. */
+static enum op_library library_of(const char *kernel)
+{
+	static const struct {
+		const char *kernel;
+		enum op_library library;
+	} backends[] = {
+		{ "vllm_flash_attn_fa3", OP_LIBRARY_FLASH3 },
+		{ "vllm_flash_attn_fa2", OP_LIBRARY_FLASH2 },
+		{ "vllm_flash_attn", OP_LIBRARY_FLASH2 },
+		{ "vllm_flashinfer_fidecode", OP_LIBRARY_FLASHINFER },
+		{ "vllm_flashinfer_fiprefill", OP_LIBRARY_FLASHINFER },
+		{ "vllm_flashinfer_trtllmdecode", OP_LIBRARY_TRTLLM },
+		{ "vllm_triton_attn", OP_LIBRARY_TRITON },
+	};
+
+	for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+		if (strcmp(kernel, backends[i].kernel) == 0)
+			return backends[i].library;
+	return OP_LIBRARY_ANY;
+}
+
 static int attention_row(struct table *t, const char *kernel, const char *kv_type, const struct op_shape *shape,
                          uint64_t window, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches;
 	enum dtype d = dtype_of(kv_type);
-	uint64_t ns, kv, rows = shape->batch, q = 2 * rows * shape->heads * shape->head_dim;
-	const char *cls = arena_printf(t->a, "attention %s", kernel);
-	const char *name = arena_printf(t->a, "B=%llu h=%llu kv_h=%llu d=%llu kv=%llu%s", (unsigned long long)rows,
+	uint64_t ns, kv, rows = shape->batch, q = 2 * rows * shape->q_len * shape->heads * shape->head_dim;
+	const bool prompt = shape->q_len > 1;
+	const char *cls = arena_printf(t->a, "attention %s%s", kernel, prompt ? ", prompts" : "");
+	const char *queries = prompt ? arena_printf(t->a, " q=%llu", (unsigned long long)shape->q_len) : "";
+	const char *name = arena_printf(t->a, "B=%llu h=%llu kv_h=%llu d=%llu%s kv=%llu%s", (unsigned long long)rows,
 	                                (unsigned long long)shape->heads, (unsigned long long)shape->kv_heads,
-	                                (unsigned long long)shape->head_dim, (unsigned long long)shape->kv_len,
+	                                (unsigned long long)shape->head_dim, queries, (unsigned long long)shape->kv_len,
 	                                window ? " window" : "");
 	/* Queries of heads that share keys become rows of a tile: a copy there and back, but where the strides say it.
 	 */
 	const bool flash = strncmp(kernel, "vllm_flash_attn", 15) == 0;
-	const bool regroups = flash && !window && shape->heads > shape->kv_heads && shape->kv_heads > 1 && rows > 1;
+	const enum op_library library = library_of(kernel);
+	const bool regroups = library == OP_LIBRARY_FLASH2 && !window && !prompt && shape->heads > shape->kv_heads &&
+	                      shape->kv_heads > 1 && rows > 1;
 	struct op *o;
 
 	if (time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
 		return -1;
 	if (d == DT_NONE)
 		return tables_refuse(t, "unknown type", kv_type, e);
-	if ((strcmp(kernel, "vllm_flash_attn") == 0 &&
-	     tables_copy(t, name, cls, 2 * rows * shape->kv_heads * shape->head_dim, false, e) < 0) ||
+	if (((strcmp(kernel, "vllm_flash_attn") == 0 || prompt) &&
+	     tables_copy(t, name, cls, 2 * rows * shape->q_len * shape->kv_heads * shape->head_dim, prompt, e) < 0) ||
+	    (library == OP_LIBRARY_FLASH3 && tables_copy(t, name, cls, PLAN * rows, true, e) < 0) ||
 	    (regroups && tables_copy(t, name, cls, q / 2, true, e) < 0))
 		return -1;
 	o = tables_add_op(s, OP_ATTENTION, name, cls, d);
 	o->shape = *shape;
-	if (window && window < shape->kv_len)
-		o->shape.kv_len = window;
+	if (window && window < shape->kv_len) {
+		o->shape.window = window;
+		if (!prompt)
+			o->shape.kv_len = window;
+	}
 	o->shape.paged = true;
 	o->algorithm = flash ? OP_ATTN_FLASH : OP_ATTN_SPLIT_KV;
-	if (flash && window) /* then heads stay apart */
+	o->library = library;
+	if (library == OP_LIBRARY_FLASH2 && window) /* then heads stay apart */
 		o->shape.kv_heads = o->shape.heads;
 	kv = 2 * dtype_bytes(d, rows * shape->kv_heads * shape->head_dim * o->shape.kv_len);
 	operand(s, o, tables_tensor(s, "q", OP_ACTIVATION, DT_BF16, q, true), false);
@@ -479,17 +519,22 @@ static int tables_row(struct table *t, struct err *e)
 		return 0;
 	if (t->at[SHAPE] >= 0)
 		return collected(t, e);
-	if (t->at[KV_LEN] >= 0) {
+	if (t->at[KV_LEN] >= 0 || t->at[QUERIES] >= 0) {
 		struct op_shape s = { .q_len = 1 };
-		uint64_t window = 0;
+		uint64_t window = 0, past = 0;
 
 		if (tables_number(t, BATCH, 1 << 20, &s.batch, e) < 0 ||
 		    tables_number(t, HEADS, 1 << 16, &s.heads, e) < 0 ||
 		    tables_number(t, KV_HEADS, 1 << 16, &s.kv_heads, e) < 0 ||
 		    tables_number(t, DIM, 1 << 16, &s.head_dim, e) < 0 ||
-		    tables_number(t, KV_LEN, 1 << 28, &s.kv_len, e) < 0 ||
+		    (t->at[KV_LEN] >= 0 && tables_number(t, KV_LEN, 1 << 28, &s.kv_len, e) < 0) ||
+		    (t->at[QUERIES] >= 0 && tables_number(t, QUERIES, 1 << 24, &s.q_len, e) < 0) ||
+		    (t->at[PAST] >= 0 && tables_number(t, PAST, 1 << 24, &past, e) < 0) ||
 		    (t->at[WINDOW] >= 0 && tables_number(t, WINDOW, 1 << 28, &window, e) < 0))
 			return -1;
+		if (t->at[QUERIES] >= 0)
+			s.kv_len = past + s.q_len;
+		s.causal = s.q_len > 1;
 		s.v_dim = s.head_dim;
 		return attention_row(t, arena_strdup(t->a, tables_text(t, KERNEL)), tables_text(t, KV_DTYPE), &s,
 		                     window, e);

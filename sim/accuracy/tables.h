@@ -1,8 +1,10 @@
 /* tables.h - kernel times that others published, as samples: products and decode attention by shape.
  *
- * A table (CSV, zipped or not) is one of three, told by its header:
+ * A table (CSV, zipped or not) is one of four, told by its header:
  *   gpu,kernel,dtype,m,n,k,time_us                       products
  *   gpu,kernel,attn_dtype,...,kv_len,time_us             decode attention
+ *   kernel_source,...,isl,...,step,window_size,us        attention of prompts: isl queries behind step keys, as the
+ *                                                        benchmark's own files have it
  *   gpu,kernel,shape,dtype,time_us,...,source            a collection: of it the rows "GEMM ..." and "decode attention
  *                                                        ..." whose source is the same benchmark
  * Nothing says which kernels ran: launches are the library's as arch/gpu/gpu_geometry.h has them.
@@ -13,7 +15,8 @@
  * is its kernels, what a node takes in a process that has captured many graphs (the collector is one process: 0.38 us,
  * arch/gpu/host.c), and its part of the graph's own launch (host.graph_launch of the machine): stated, not fitted. fp8 and
  * fp4 products include the kernel that quantises the tokens, and of one row something as long as a copy that nobody named;
- * attention of vLLM before 0.20 ("vllm_flash_attn") the one that writes the new keys and values. Block-scaled fp8 was run without a graph: those are times of the host, and the
+ * attention of vLLM before 0.20 ("vllm_flash_attn") and of prompts the one that writes the new keys and values (time by keys and by
+ * tokens in both tables of prompts shows it), of FlashAttention 3 the one that plans its parts, which an engine runs once a step. Block-scaled fp8 was run without a graph: those are times of the host, and the
  * rows are left out, counted.
  * Residency: weights by the machine's own L2, copies in turn, in pages of 2 MiB that lie anywhere; what is more than
  * three times the L2 is never found.

@@ -101,6 +101,41 @@ TEST(math_runs_on_the_pipe_of_its_format)
 	CHECK_U64(gpu_math_time(&g, DT_INT4, 8192 / 2 * 100, 100), 2 * PS_NS);
 }
 
+/* Tiles against a count of every query's keys. */
+TEST(blocks_of_queries_see_the_tiles_their_keys_lie_in)
+{
+	for (uint64_t i = 0; i < 300; i++) {
+		const struct op_shape s = { .q_len = 1 + i * 7 % 90,
+			                    .kv_len = 1 + i * 7 % 90 + i % 3 * 41,
+			                    .causal = i % 2,
+			                    .window = i % 2 && i % 5 < 3 ? 1 + i * 13 % 70 : 0 };
+		const uint64_t shared = 1 + i % 4, rows = 16, keys = 8, past = s.kv_len - s.q_len;
+		const struct gpu_tiles t = gpu_tiles_of(&s, rows, keys, shared);
+		uint64_t all = 0, longest = 0;
+
+		for (uint64_t b = 0; b < t.blocks; b++) {
+			uint64_t n = 0;
+
+			for (uint64_t k = 0; k * keys < s.kv_len; k++) {
+				bool seen = false;
+
+				for (uint64_t r = b * rows; r < (b + 1) * rows && r < s.q_len * shared; r++)
+					for (uint64_t j = k * keys; j < (k + 1) * keys && j < s.kv_len; j++) {
+						const uint64_t at = past + r / shared;
+
+						seen |= !s.causal || (j <= at && (!s.window || j + s.window > at));
+					}
+				n += seen;
+			}
+			all += n;
+			longest = n > longest ? n : longest;
+		}
+		CHECK_U64(t.blocks, div_up(s.q_len * shared, rows));
+		CHECK_U64(t.all, all);
+		CHECK_U64(t.longest, longest);
+	}
+}
+
 /* Keys and values come from shared memory as fast on any device: slow tensor cores wait for them less. */
 TEST(attention_takes_turns_between_shared_memory_and_matrix_instructions)
 {
@@ -629,12 +664,12 @@ SUITE(t_gpu, T(code_that_other_kernels_displaced_is_fetched_again), T(a_loop_rea
       T(launches_between_are_counted_round_a_stream_and_first_reads_are_fresh),
       T(overlap_lies_between_the_larger_and_the_sum), T(overlap_never_falls_when_a_part_grows),
       T(memory_time_is_drams_or_the_l2s), T(a_step_lies_between_l2_and_dram_by_what_hits),
-      T(math_runs_on_the_pipe_of_its_format), T(attention_takes_turns_between_shared_memory_and_matrix_instructions),
-      T(a_barrier_costs_more_with_more_threads), T(a_flow_of_one_round_is_launch_head_and_bytes),
-      T(rounds_hide_heads_under_the_bytes_of_other_ctas), T(a_flow_takes_no_less_than_its_ctas_launches),
-      T(ctas_in_order_pay_their_loop_once), T(guarded_ends_and_serial_elements_are_counted_from_the_grid),
-      T(first_loads_wait_for_the_slowest_operand), T(rows_are_shared_by_the_threads_that_the_geometry_says),
-      T(a_copy_of_elements_that_lie_apart_waits_for_sectors),
+      T(math_runs_on_the_pipe_of_its_format), T(blocks_of_queries_see_the_tiles_their_keys_lie_in),
+      T(attention_takes_turns_between_shared_memory_and_matrix_instructions), T(a_barrier_costs_more_with_more_threads),
+      T(a_flow_of_one_round_is_launch_head_and_bytes), T(rounds_hide_heads_under_the_bytes_of_other_ctas),
+      T(a_flow_takes_no_less_than_its_ctas_launches), T(ctas_in_order_pay_their_loop_once),
+      T(guarded_ends_and_serial_elements_are_counted_from_the_grid), T(first_loads_wait_for_the_slowest_operand),
+      T(rows_are_shared_by_the_threads_that_the_geometry_says), T(a_copy_of_elements_that_lie_apart_waits_for_sectors),
       T(a_large_copy_is_slow_where_its_bytes_are_no_whole_pages),
       T(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups),
       T(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit),

@@ -247,6 +247,134 @@ TEST(heads_that_share_keys_are_rows_of_one_tile)
 	bed_down(&b);
 }
 
+static struct op decode(uint64_t batch, uint64_t heads, uint64_t kv_heads, uint64_t keys, uint64_t dim)
+{
+	return (struct op){ .kind = OP_ATTENTION,
+		            .rule = "",
+		            .fn = "",
+		            .dtype = DT_BF16,
+		            .algorithm = OP_ATTN_FLASH,
+		            .shape = { .batch = batch,
+		                       .heads = heads,
+		                       .kv_heads = kv_heads,
+		                       .q_len = 1,
+		                       .kv_len = keys,
+		                       .head_dim = dim,
+		                       .v_dim = dim,
+		                       .paged = true } };
+}
+
+/* 100 SMs: as many tiles of 128 keys a CTA as there are for an SM and a tenth more, whether heads share keys or not. */
+TEST(on_hopper_keys_are_split_by_the_tiles_there_are)
+{
+	static const struct {
+		uint64_t batch, heads, kv_heads, keys, window;
+		uint32_t parts;
+	} want[] = {
+		{ 1, 1, 1, 128, 0, 1 },      { 1, 8, 8, 1024, 0, 8 },
+		{ 32, 1, 1, 32768, 0, 3 }, /* 256 tiles, 91 a CTA */
+		{ 1, 32, 1, 131072, 0, 32 }, { 4, 64, 8, 131072, 128, 1 },
+		{ 64, 8, 8, 4096, 0, 1 },
+	};
+	struct op_stream s = { 0 };
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE HOPPER);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op o = decode(want[i].batch, want[i].heads, want[i].kv_heads,
+		                     want[i].window ? want[i].window : want[i].keys, 128);
+
+		o.shape.window = want[i].window;
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.n, 2); /* parts, and what joins them in any case */
+		CHECK_U64(x.at[0].grid[0], want[i].parts);
+		CHECK_U64(x.at[0].grid[1] * x.at[0].grid[2], want[i].batch * want[i].kv_heads);
+		CHECK(x.kernel[0].form == KERNEL_ATTENTION && x.kernel[0].tensor);
+		CHECK((x.kernel[1].form == KERNEL_COMBINE) == (want[i].parts > 1));
+	}
+	bed_down(&b);
+}
+
+TEST(prompts_of_engines_have_the_engines_tiles)
+{
+	struct op_stream s = { 0 };
+	struct op o = decode(2, 32, 8, 4096, 128);
+	struct geometry x;
+	struct bed b;
+
+	o.shape.q_len = 4096;
+	o.shape.causal = true;
+	bed_up(&b, DEVICE HOPPER);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].form == KERNEL_ATTENTION && x.kernel[0].tensor && x.at[0].grid[0] == 1);
+	CHECK_U64(x.at[0].grid[1], 8 * 128); /* four heads are rows of a block of 128 */
+	bed_down(&b);
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].form == KERNEL_FLASH && x.kernel[0].tile_n == 64 && x.kernel[0].tile_k == 128);
+	o.library = OP_LIBRARY_FLASHINFER;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].tile_n == 128 && x.kernel[0].shares && x.kernel[0].loop_cycles == 0);
+	o.dtype = DT_FP8;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].loop_cycles > 0);
+	bed_down(&b);
+}
+
+#define PROMPT \
+	"kernel_source,batch_size,isl,num_heads,num_key_value_heads,head_dim,kv_cache_dtype,step,window_size,us\n"
+
+/* Two tables of one row; the second's queries see fewer keys. */
+TEST(prompts_are_causal_and_a_window_shortens_them)
+{
+	static const char *const rows[] = { "4096,32,8,128,bfloat16,0,0,700", "4096,32,8,128,bfloat16,0,128,200",
+		                            "1024,32,8,128,bfloat16,3072,0,300" };
+	ps_t took[3];
+
+	for (int i = 0; i < 3; i++) {
+		char text[512];
+		const struct op *o;
+		struct bed b;
+
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, PROMPT "vllm_flash_attn_fa3,2,%s\n", rows[i]);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		CHECK_U64(b.set.n, 1);
+		CHECK_STR(b.set.v[0].cls, "attention vllm_flash_attn_fa3, prompts");
+		o = &b.set.stream.ops[b.set.v[0].first_op + b.set.v[0].n_ops - 1];
+		CHECK(o->shape.causal && o->shape.kv_len == 4096 && o->shape.window == (i == 1 ? 128 : 0));
+		took[i] = b.set.v[0].time.total;
+		bed_down(&b);
+	}
+	CHECK(took[1] * 2 < took[0] && took[2] * 4 < took[0] * 3);
+	refused(PROMPT "vllm_flash_attn_fa3,2,many,32,8,128,bfloat16,0,0,700\n", "'isl' is 'many'");
+}
+
+TEST(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins)
+{
+	struct op_stream s = { 0 };
+	struct op o = decode(4, 32, 8, 8192, 128);
+	struct geometry x, y;
+	struct bed b;
+
+	bed_up(&b, DEVICE BLACKWELL);
+	o.algorithm = OP_ATTN_SPLIT_KV;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.n, 1);
+	CHECK_U64(x.at[0].grid[0], 3); /* room for three CTAs a sequence and head of keys */
+	o.dtype = DT_FP8;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &y));
+	CHECK(y.kernel[0].loop_cycles == 0 && y.at[0].grid[0] == x.at[0].grid[0]);
+	o.shape.batch = 64; /* more CTAs than SMs: nothing to join */
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &y));
+	CHECK(y.at[0].grid[0] == 1 && y.kernel[0].finish < x.kernel[0].finish);
+	o.library = OP_LIBRARY_FLASHINFER; /* by name: the kernel that widens them */
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &y));
+	CHECK(y.n == 2 && y.kernel[0].loop_cycles > 0);
+	bed_down(&b);
+}
+
 /* 100 SMs, 8 heads of keys: FlashInfer has room for 25 chunks of 128 keys or more; Triton has 16 segments. */
 TEST(a_latent_s_parts_fill_the_sms_once)
 {
@@ -534,8 +662,11 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(an_fp8_product_goes_by_tokens_outputs_and_k),
       T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
-      T(paged_keys_are_split_as_the_libraries_plan_it), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
-      T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
+      T(prompts_of_engines_have_the_engines_tiles), T(prompts_are_causal_and_a_window_shortens_them),
+      T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
+      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
+      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4), T(a_latent_s_parts_fill_the_sms_once),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
       T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));

@@ -89,6 +89,13 @@ TEST(attention_is_two_products_and_a_softmax)
 	CHECK_U64(work_attention_pairs(&o.shape), 10); /* 1 + 2 + 3 + 4 */
 	o.shape.kv_len = 6;                            /* two keys from before: 3 + 4 + 5 + 6 */
 	CHECK_U64(work_attention_pairs(&o.shape), 18);
+	o.shape.window = 4; /* 3 + 4 + 4 + 4 */
+	CHECK_U64(work_attention_pairs(&o.shape), 15);
+	o.shape.window = 2;
+	CHECK_U64(work_attention_pairs(&o.shape), 8);
+	o.shape.window = 6;
+	CHECK_U64(work_attention_pairs(&o.shape), 18);
+	o.shape.window = 0;
 	o.shape.causal = false;
 	CHECK_U64(work_attention_pairs(&o.shape), 24);
 }
