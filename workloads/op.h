@@ -145,6 +145,7 @@ struct op_stream {
 	uint64_t kernel_ns;       /* kernels only */
 	uint64_t opaque_ns;       /* measured time of opaque ops */
 	int64_t wall_ns;          /* unprofiled wall time of the range; -1 unknown */
+	uint64_t tokens;          /* new ones of all sequences and steps; 0: not known, or a part of a model, which makes none */
 	uint32_t chips;           /* that run it alike, each its share; 0: one */
 	bool cases;               /* a benchmark's: what is there before one is there for it alone */
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */

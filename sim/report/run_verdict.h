@@ -67,7 +67,5 @@ void run_verdict_json(struct out_json *j, const struct verdict *v);
 bool run_verdict_buys(const char *member);
 /* "time: 0.9 to 5.6 of what is simulated (decode)": the classes of an interval that is no silicon's of its family; else nothing. */
 void run_verdict_classes(const struct verdict *v, struct str *s);
-/* New tokens of all sequences of the stream's steps, as its attention says; 0: it does not. */
-uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps);
 
 #endif
