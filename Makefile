@@ -45,14 +45,14 @@ LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower
 ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_split build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
-WORKLOAD = measured workload_rows workload_model workload_lay workload_read request
+WORKLOAD = measured workload_rows workload_model workload_lay workload_read request mix
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_collective map_math map_reuse map_reuse_preloaded map_like map_chain map_stationary map_mask map_horizontal map_coschedule map_subset map_partition map_footprint map_lower_bound map_bound map_candidate map_remainder map_predict map_evaluate map_memo map_cost map_nest map_nest_emit map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
-STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
+STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
 API = api api_machine api_work api_eval api_limits
@@ -64,7 +64,7 @@ CLI = cmd \
       ops_table ops_rows \
       run run_stages \
       serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
-      sweep sweep_inputs sweep_announce sweep_show merge pareto \
+      sweep mixed sweep_inputs sweep_announce sweep_show merge pareto \
       \
       explain export man completion completion_kinds topics \
       report \
