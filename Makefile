@@ -50,7 +50,7 @@ REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_collective map_math map_reuse map_reuse_preloaded map_like map_chain map_stationary map_mask map_horizontal map_coschedule map_subset map_partition map_footprint map_lower_bound map_bound map_candidate map_remainder map_predict map_evaluate map_memo map_cost map_nest map_nest_emit map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
-         pass pass_count pass_energy pass_clock roofline diag run_chips engine_event engine_analytic engine_gpu engine run
+         pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
 STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff

@@ -22,7 +22,8 @@ struct die_cfg {
 	uint32_t links, lanes;  /* how many of each */
 	bool graphics;          /* a ray-tracing core in each core */
 	uint64_t other;         /* nm2 of what else is known to be there */
-	uint64_t area;          /* nm2 of the whole, when the machine is read; 0: not known. Not a row */
+	uint64_t area;          /* nm2 of the whole, when the machine is read; 0: not known. Not a row, nor is */
+	struct tech_limit limit; /* what nobody builds more of */
 };
 
 extern const struct cfg_field die_schema[];
