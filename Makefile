@@ -53,8 +53,9 @@ ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analyt
          pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
 STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
+DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
+REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc design_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack
 UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
@@ -63,7 +64,7 @@ ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tabl
 CLI = cmd \
       ops_table ops_rows \
       run run_stages \
-      serve serve_options ablate limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
+      serve serve_options ablate design limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto \
       \
       explain export man completion completion_kinds topics \
@@ -80,7 +81,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area link rows interval blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp mechanisms machine engine gpu_baseline diag fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate answer res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt link
+PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
@@ -99,7 +100,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
           $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
-          $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
+          $(PROFILE_OF:%=sim/profile/%.c) $(DESIGN_OF:%=sim/design/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
           $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c) $(LIVE_OF:%=sim/live/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)

@@ -30,7 +30,8 @@ struct design_question {
 	const char *config;
 	const char *const *sets; /* KEY=VALUE over it, for all designs */
 	int n_sets;
-	const char *axes_file;   /* a file with `axes:`; NULL: of `axes`, and without these the list for the machine's kind */
+	const char *
+		axes_file; /* a file with `axes:`; NULL: of `axes`, and without these the list for the machine's kind */
 	const char *const *axes; /* KEY=VALUE,VALUE...; over a file's */
 	size_t n_axes;
 	const char *const *bounds; /* comparisons */
@@ -38,7 +39,8 @@ struct design_question {
 	const char *objective; /* NULL: the die's area */
 	bool maximise;
 	bool unreal; /* machines that nobody can build are in the space, too */
-	struct sweep_job job; /* the workload or the mix, and how it is run; fidelity RUN_EVENT: both, RUN_ANALYTIC: no events */
+	struct sweep_job
+		job; /* the workload or the mix, and how it is run; fidelity RUN_EVENT: both, RUN_ANALYTIC: no events */
 	size_t forms, events;
 	const struct pool_backend *backend; /* who makes job.jobs workers; NULL: all is run here */
 	uint64_t seed;
@@ -94,10 +96,12 @@ struct design_result {
 	size_t n_steps;
 	struct design_beside *beside;
 	size_t n_beside;
-	const char **ends; /* axes at whose end the best lies, where the bounds or the price might ask for more: "l2.size 0 B" */
+	const char **
+		ends; /* axes at whose end the best lies, where the bounds or the price might ask for more: "l2.size 0 B" */
 	size_t n_ends;
 	double space;           /* designs there are */
-	size_t forms, events;   /* run */
+	size_t forms, events;   /* run by the search */
+	size_t explained;       /* and for the way to its answer */
 	size_t unreal, refused; /* of those looked at: nobody can build them; not machines at all */
 	const char *unreal_why; /* of one of them */
 };

@@ -17,7 +17,8 @@ struct design_model *design_model_new(size_t dims, const bool *apart, struct are
 	if (!m || !(m->scale = arena_array(a, dims + 1, sizeof *m->scale)) ||
 	    !(m->lower = arena_array(a, n * n, sizeof *m->lower)) ||
 	    !(m->inverse = arena_array(a, n * n, sizeof *m->inverse)) ||
-	    !(m->weight = arena_array(a, n, sizeof *m->weight)) || !(m->work = arena_array(a, 2 * n, sizeof *m->work))) {
+	    !(m->weight = arena_array(a, n, sizeof *m->weight)) ||
+	    !(m->work = arena_array(a, 2 * n, sizeof *m->work))) {
 		err_nomem(e, "for a search");
 		return NULL;
 	}
@@ -106,7 +107,7 @@ static void solve(struct design_model *m, const double *y)
 static double left_out(struct design_model *m, const double *y)
 {
 	const size_t n = m->n;
-	double *v = m->inverse, sum = 0;
+	double *v = m->inverse, sum = 0, apart = 0;
 
 	solve(m, y);
 	for (size_t c = 0; c < n; c++) {
@@ -126,7 +127,9 @@ static double left_out(struct design_model *m, const double *y)
 			diagonal += v[i * n + c] * v[i * n + c];
 		miss = m->weight[c] / diagonal;
 		sum += miss * miss;
+		apart += m->weight[c] * m->weight[c] / diagonal;
 	}
+	m->off = sqrt(apart / (double)n);
 	return sum;
 }
 
@@ -164,7 +167,7 @@ void design_model_fit(struct design_model *m, const double *const *x, const doub
 	m->deviation = m->n > 1 && square > 0 ? sqrt(square / (double)(m->n - 1)) : 1;
 	if (search && m->n > 4)
 		find_scales(m, y);
-	solve(m, y);
+	left_out(m, y);
 }
 
 void design_model_at(struct design_model *m, const double *x, double *mean, double *deviation)

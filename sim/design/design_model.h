@@ -2,8 +2,8 @@
  *
  * Places lie between 0 and 1 in each axis; axes without an order (`apart`) are 0 apart or 1. The kernel is a constant, a linear
  * part of each axis, and a rational quadratic of the distance, whose scale in each axis is found by leaving one out
- * (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, 4.2 and 5.4.2). The figure is brought to mean 0 and
- * deviation 1 first.
+ * (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, 4.2 and 5.4.2), and so is how sure the model is. The
+ * figure is brought to mean 0 and deviation 1 first.
  * Leaves out: noise, as runs have none; more than DESIGN_MODEL_MOST rows, of which the caller takes the nearest. */
 #ifndef NPUSIM_SIM_DESIGN_DESIGN_MODEL_H
 #define NPUSIM_SIM_DESIGN_DESIGN_MODEL_H
@@ -19,11 +19,12 @@
 struct design_model {
 	size_t n, dims, cap;
 	const bool *apart;
-	double *scale;         /* by axis; kept from fit to fit */
+	double *scale;          /* by axis; kept from fit to fit */
 	const double *const *x; /* n places */
 	double *lower, *weight; /* Cholesky factor of the kernel; its inverse times the figures */
 	double *inverse, *work;
 	double mean, deviation;
+	double off; /* of those left out: how many deviations they were off, the root of the mean square */
 };
 
 struct design_model *design_model_new(size_t dims, const bool *apart, struct arena *a, struct err *e);

@@ -218,7 +218,8 @@ void diag_run(const struct machine_cfg *c, const struct run_result *r, struct di
 
 	diag_machine(c, to);
 	if (r->energy_fj && r->total_ps &&
-	    real_power(c, r->chips > 1 ? (unsigned)r->chips : 1, (double)r->energy_fj / (double)r->total_ps / 1e3, &power))
+	    real_power(c, r->chips > 1 ? (unsigned)r->chips : 1, (double)r->energy_fj / (double)r->total_ps / 1e3,
+	               &power))
 		say_real(&power, 1, to);
 	if (r->engine == &engine_analytic)
 		say_form(c, to);

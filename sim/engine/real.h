@@ -1,5 +1,5 @@
-/* real.h - what of a machine nobody could build: a die larger than a scanner exposes at once, more DRAM than its edges
- * have room for, more power than a module is fed.
+/* real.h - what of a machine nobody could build: a die larger than a scanner exposes at once, more DRAM than the edges of
+ * such a die have room for, more power than a module is fed.
  *
  * Limits are constants with their sources (configs/tech/die.yaml, `limit`). They change no time: a machine beyond them is
  * simulated as it is written, and said to be beyond them. Several dies (`dies`) have so many times the area and the edges.

@@ -125,6 +125,16 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 	v->time = f.from == INTERVAL_ROWS ? met : foreign_range(r, &f, v);
 }
 
+bool run_verdict_range(const struct run_report *r, const struct baseline *b, struct arena *a,
+                       struct interval_range *out)
+{
+	struct verdict v = { .time = { 1, 1 } };
+
+	how_sure(r, b, a, &v);
+	*out = v.time;
+	return v.interval;
+}
+
 /* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */
 static struct interval_range over(struct interval_range t, double spread)
 {

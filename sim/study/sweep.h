@@ -163,9 +163,10 @@ struct sweep_job {
 	const struct op_stream *stream; /* where axes are the workload's, the one that they start from */
 	const struct sweep_part *parts; /* in its place: a mix of so many */
 	size_t n_parts;
-	struct run_memo *const *memos; /* as many, where how.memo is of a mix: each keeps what it knows of one stream; NULL: none */
-	struct workload_spec spec;      /* of it */
-	sweep_build *build;             /* asked where axes are the workload's */
+	struct run_memo *const
+		*memos; /* as many, where how.memo is of a mix: each keeps what it knows of one stream; NULL: none */
+	struct workload_spec spec; /* of it */
+	sweep_build *build;        /* asked where axes are the workload's */
 	void *build_arg;
 	const struct res_workload *workload;
 	struct run_opts how;

@@ -263,9 +263,10 @@ static int read_axes(struct sweep *s, struct err *e)
 
 static int sweep_load_read_root(struct sweep *s, struct err *e)
 {
-	static const char *const keys[] = { "sweep", "base",   "trace",        "workload",   "range",       "rules", "workloads",
-		                            "start", "seed",   "expert_reuse", "fidelity",   "axes",        "link",
-		                            "where", "sample", "columns",      "objectives", "constraints", "rewrite" };
+	static const char *const keys[] = { "sweep",    "base",       "trace",       "workload", "range",
+		                            "rules",    "workloads",  "start",       "seed",     "expert_reuse",
+		                            "fidelity", "axes",       "link",        "where",    "sample",
+		                            "columns",  "objectives", "constraints", "rewrite" };
 	const struct ynode *root = yaml_root(s->y), *n;
 	uint64_t version;
 

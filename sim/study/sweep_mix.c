@@ -132,8 +132,7 @@ int sweep_mix(const struct sweep_part *parts, const struct res_point *rows, size
 	size_t slowest = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (parts[i].weight * (double)rows[i].total_ps >
-		    parts[slowest].weight * (double)rows[slowest].total_ps)
+		if (parts[i].weight * (double)rows[i].total_ps > parts[slowest].weight * (double)rows[slowest].total_ps)
 			slowest = i;
 	mix_figures(parts, rows, n, &out->figures);
 	out->roofline_bound = rows[slowest].roofline_bound;

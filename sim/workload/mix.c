@@ -165,8 +165,7 @@ static int parse_part(char *head, const char *keys, struct arena *a, struct mix_
 	while ((word = strtok_r(NULL, ":", &rest)))
 		if (give_word(x, word, e) < 0)
 			return -1;
-	if (request_keys(keys, "a part of a mix", a, &x->spec, e) < 0 ||
-	    workload_check(&x->spec, WORKLOAD_MIX, e) < 0)
+	if (request_keys(keys, "a part of a mix", a, &x->spec, e) < 0 || workload_check(&x->spec, WORKLOAD_MIX, e) < 0)
 		return err_add(e, "reading '%s' of option '--mix'", x->spec.model);
 	return name_it(x, a, e);
 }

@@ -162,7 +162,8 @@ static int stage(const char *text, const struct workload_spec *all, struct arena
 	*s = (struct request_stage){ .name = name, .spec = *all, .steps = 1 };
 	if (!name)
 		return err_nomem(e, "for a request");
-	if (phase_of(name, &s->phase, e) < 0 || (text[word] && request_keys(text + word + 1, "a stage", a, &s->spec, e) < 0))
+	if (phase_of(name, &s->phase, e) < 0 ||
+	    (text[word] && request_keys(text + word + 1, "a stage", a, &s->spec, e) < 0))
 		return -1;
 	if (s->phase == BUILD_DECODE && s->spec.tokens) {
 		s->steps = s->spec.tokens;

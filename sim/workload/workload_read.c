@@ -258,8 +258,7 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 		return -1;
 	if (w->source != WORKLOAD_MODEL)
 		tokens = tokens_of(w, &x, sequences);
-	if (s->rewrite &&
-	    (rewrite_parse(s->rewrite, &list, e) < 0 || rewrite_stream(&x, &list, a, out, done, e) < 0))
+	if (s->rewrite && (rewrite_parse(s->rewrite, &list, e) < 0 || rewrite_stream(&x, &list, a, out, done, e) < 0))
 		return -1;
 	if (!s->rewrite)
 		*out = x;
