@@ -46,25 +46,26 @@ LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower
 ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
         build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
-WORKLOAD = measured workload_rows workload_model workload_lay workload_read request
+WORKLOAD = measured workload_rows workload_model workload_lay workload_read request mix
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain map_horizontal map_coschedule map_subset map_partition \
       map_reuse map_reuse_preloaded map_stationary map_footprint map_lower_bound map_bound map_remainder map_nest map_nest_emit \
       map_candidate map_predict map_evaluate map_memo map_cost map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
-         pass pass_count pass_energy pass_clock roofline diag run_chips engine_event engine_analytic engine_gpu engine run
+         pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
 STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_run ablate_verdict \
-        sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
+        sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_read experiment_run experiment_values
+DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
             baseline eval launches staged staged_store staged_doc job serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
-            compare_doc limits_doc limits_store ablate_doc ablate_page forced_doc points_doc explain \
+            compare_doc limits_doc design_doc limits_store ablate_doc ablate_page forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc experiment_page \
             page page_run page_machine page_sweep page_curves plain_page
 API = api api_machine api_work api_eval api_limits
@@ -75,9 +76,9 @@ ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
-      run serve serve_options compare limits ablate \
+      run serve serve_options compare limits ablate design \
       config config_check config_explain config_tech config_area config_rows config_peaks \
-      sweep sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
+      sweep mixed sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
@@ -98,7 +99,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle cores doubt link
+PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
@@ -118,7 +119,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) $(RESULTS:%=results/db/%.c) \
           $(PLOT:%=results/plot/%.c) $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) \
           $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) \
-          $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) $(PROFILE_OF:%=sim/profile/%.c) \
+          $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) $(PROFILE_OF:%=sim/profile/%.c) $(DESIGN_OF:%=sim/design/%.c) \
           $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) $(ACCURACY_OF:%=sim/accuracy/%.c) $(API:%=sim/api/%.c) \
           $(LIVE_OF:%=sim/live/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)

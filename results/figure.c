@@ -72,6 +72,20 @@ static struct figure_value figure_power(const struct figures *x, const struct fi
 		                      .x = x->total_ps ? (double)x->energy_fj / (double)x->total_ps / 1e3 : 0 };
 }
 
+static struct figure_value figure_tokens_per_s(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return (struct figure_value){ .known = x->tokens && x->total_ps,
+		                      .x = x->total_ps ? (double)x->tokens * 1e12 / (double)x->total_ps : 0 };
+}
+
+static struct figure_value figure_token_uj(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return (struct figure_value){ .known = x->tokens && x->energy_fj,
+		                      .x = x->tokens ? (double)x->energy_fj / 1e9 / (double)x->tokens : 0 };
+}
+
 static struct figure_value figure_edp(const struct figures *x, const struct figure_measured *m)
 {
 	(void)m;

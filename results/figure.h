@@ -34,7 +34,7 @@
 	       .zero = FIGURE_NULL, .help = "that the machine takes, where its power is modelled") \
 	MADE(figure_edp, .unit = "uJ us", .name = "edp", .place = 122, .zero = FIGURE_NULL, \
 	     .help = "energy times simulated time") \
-	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .zero = FIGURE_NULL, \
+	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .name = "power_w", .zero = FIGURE_NULL, \
 	     .help = "energy over simulated time") \
 	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .level = true, .json = "clock_mhz", .part = FIGURE_HEAD, \
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
@@ -89,6 +89,11 @@
 	NUMBER(tokens, ROW, FIGURE_COUNT, .json = "tokens", .part = FIGURE_REST, .name = "new_tokens", \
 	       .place = 190, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "new tokens of all sequences, of all the workload's steps") \
+	NUMBER(worst_ps, ROW, FIGURE_US, .name = "worst_us", .zero = FIGURE_ABSENT, \
+	     .help = "of a mix of workloads, the time of the slowest") \
+	MADE(figure_tokens_per_s, .unit = "/s", .name = "tokens_per_s", .also = "tokens_s", .zero = FIGURE_NULL, \
+	     .help = "new tokens over simulated time") \
+	MADE(figure_token_uj, .unit = "uJ", .name = "uj_per_token", .zero = FIGURE_NULL, .help = "energy over new tokens") \
 	NUMBER(workload_steps, ROW, FIGURE_COUNT, .level = true, .json = "workload_steps", .part = FIGURE_REST, .name = "workload_steps", \
 	       .place = 200, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "steps that the workload is made of") \

@@ -40,6 +40,7 @@
  *   sim/workload       what is run: a trace, a model or a program by one spec, read to an op stream
  *   sim/serve          requests that arrive over time: what each step works for, and what it takes
  *   sim/study          many designs; one parameter a step further; studies
+ *   sim/design         the cheapest machine for a goal: a search, and why its answer is one
  *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed
  *   sim/accuracy       how far a model is off, and how sure a total is; microbenchmarks on a simulated memory; fits
  *
@@ -71,6 +72,7 @@ static cmd_fn man, completion, study; /* which tell of all commands, or run them
 static const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
 	{ "serve", cmd_serve, NULL, "requests that arrive over time: TTFT, TPOT, throughput, memory" },
+	{ "design", cmd_design, NULL, "the cheapest machine that reaches a goal, and why it is that one" },
 	{ "ablate", cmd_ablate, NULL, "named changes to a machine: each alone, all together, all but one" },
 	{ "study", study, NULL, "a question: commands, figures of theirs, and claims held against those" },
 	{ "limits", cmd_limits, NULL, "what more of each part buys, and what less of it costs" },

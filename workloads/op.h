@@ -151,13 +151,14 @@ struct op_stream {
 	size_t n_launches;
 	struct op_route *routes;
 	size_t n_routes;
-	uint64_t addr_end;        /* one past the highest address */
-	uint64_t measured_ns;     /* sum of all launches, copies and sets included */
-	uint64_t kernel_ns;       /* kernels only */
-	uint64_t opaque_ns;       /* measured time of opaque ops */
-	int64_t wall_ns;          /* unprofiled wall time of the range; -1 unknown */
-	uint32_t chips;           /* that run it alike, each its share; 0: one */
-	bool cases;               /* a benchmark's: what is there before one is there for it alone */
+	uint64_t addr_end;    /* one past the highest address */
+	uint64_t measured_ns; /* sum of all launches, copies and sets included */
+	uint64_t kernel_ns;   /* kernels only */
+	uint64_t opaque_ns;   /* measured time of opaque ops */
+	int64_t wall_ns;      /* unprofiled wall time of the range; -1 unknown */
+	uint64_t tokens; /* new ones of all sequences and steps; 0: not known, or a part of a model, which makes none */
+	uint32_t chips;  /* that run it alike, each its share; 0: one */
+	bool cases;      /* a benchmark's: what is there before one is there for it alone */
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
 };
 

@@ -83,12 +83,19 @@ static struct area_part phy(const struct tech *t, uint32_t which, uint64_t width
 	return area_phy(t, (enum tech_link_kind)(which - 1), width);
 }
 
+/* Pins of data, as built. */
+static uint64_t dram_bits(const struct machine_cfg *c)
+{
+	const struct dram_cfg *d = &c->mem.dram;
+
+	return or_else(c->die.memory_bits,
+	               machine_area_times(machine_area_times(d->channels, d->pseudo_channels), d->width_bits));
+}
+
 static struct area_part dram_of(const struct machine_cfg *c, const struct tech *t)
 {
 	const struct dram_cfg *d = &c->mem.dram;
-	const uint64_t bits =
-		or_else(c->die.memory_bits,
-	                machine_area_times(machine_area_times(d->channels, d->pseudo_channels), d->width_bits));
+	const uint64_t bits = dram_bits(c);
 
 	if (c->die.memory != DIE_MEMORY_AUTO)
 		return phy(t, c->die.memory - 1, bits);
@@ -210,6 +217,51 @@ static void repeat(struct area *a, uint64_t n)
 			                          machine_area_times(a->block[b].phy, n) };
 }
 
+#define STACK_PINS 1024 /* JEDEC JESD235 and JESD238; twice that of HBM4, JESD270-4 */
+#define GDDR_PINS  32   /* as PHYs of configs/tech/link.yaml are counted */
+
+static bool is_hbm(const struct machine_cfg *c)
+{
+	return strncmp(c->mem.dram.kind, "hbm", 3) == 0;
+}
+
+uint32_t machine_area_asked(const struct machine_cfg *c, const char **what)
+{
+	const bool hbm = is_hbm(c);
+	const uint64_t pins = !hbm                                        ? GDDR_PINS
+	                      : strncmp(c->mem.dram.kind, "hbm4", 4) == 0 ? 2 * STACK_PINS
+	                                                                  : STACK_PINS;
+
+	*what = hbm ? "stacks of HBM" : "times 32 pins of GDDR";
+	if (dram_is_fixed(&c->mem.dram) || c->die.memory == DIE_MEMORY_AUTO + 1 ||
+	    (!hbm && strncmp(c->mem.dram.kind, "gddr", 4) != 0))
+		return 0;
+	return (uint32_t)((machine_area_times(dram_bits(c), c->die.machines) + pins - 1) / pins);
+}
+
+uint64_t machine_area_edges(const struct machine_cfg *c, const struct tech_limit *l, uint32_t asked)
+{
+	const double aspect = (double)l->aspect / 1e6, um = (double)asked * (is_hbm(c) ? l->stack : l->gddr);
+	const double side = is_hbm(c) ? um / 2 : um / 2 / (1 + 1 / aspect); /* the longer one */
+
+	return (uint64_t)(side * side / aspect * 1e6);
+}
+
+/* Blocks come out low by as much as `low` says: a die of theirs has room for more than its sum. */
+static void make_room(const struct machine_cfg *c, const struct tech *t, struct area *out)
+{
+	const struct tech_limit *l = &t->die.limit;
+	const char *what;
+	const uint32_t asked = machine_area_asked(c, &what);
+	uint64_t least;
+
+	if (!asked || !l->aspect || !l->low)
+		return;
+	least = (uint64_t)((double)machine_area_edges(c, l, asked) * 1e6 / l->low);
+	if (least > area_die(out))
+		out->block[AREA_blank].logic += least - area_die(out);
+}
+
 void machine_area(const struct machine_cfg *c, const struct tech *t, struct area *out)
 {
 	const struct die_cfg *d = &c->die;
@@ -228,4 +280,5 @@ void machine_area(const struct machine_cfg *c, const struct tech *t, struct area
 	area_add(&out->block[AREA_link], &host);
 	out->block[AREA_other] = (struct area_part){ .logic = d->other, .sram = area_sram(t, d->sram, 1) };
 	area_fill(out, t);
+	make_room(c, t, out);
 }

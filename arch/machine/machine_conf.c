@@ -106,6 +106,7 @@ static int machine_conf_measure(struct machine_cfg *m, const struct source *from
 		return err_add(e, "reading 'die.node'");
 	machine_area(m, t, &a);
 	m->die.area = area_die(&a);
+	m->die.limit = t->die.limit;
 	return 0;
 }
 

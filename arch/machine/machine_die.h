@@ -11,18 +11,19 @@
 enum { DIE_PHY_NONE, DIE_MEMORY_AUTO = 0 };
 
 struct die_cfg {
-	char node[CFG_STR_MAX]; /* configs/tech/NODE.yaml, or a path; "none": no area is known */
-	uint32_t machines;      /* of this kind, on the die or dies */
-	uint32_t cores;         /* built; 0: those of the machine */
-	uint32_t fp64;          /* lanes of double precision a core */
-	uint64_t l2, sram;      /* built (0: the machine's); further SRAM that no block of the machine is */
-	uint32_t memory;        /* PHY of DRAM */
-	uint32_t memory_bits;   /* 0: of the machine's channels */
-	uint32_t link, host;    /* PHYs */
-	uint32_t links, lanes;  /* how many of each */
-	bool graphics;          /* a ray-tracing core in each core */
-	uint64_t other;         /* nm2 of what else is known to be there */
-	uint64_t area;          /* nm2 of the whole, when the machine is read; 0: not known. Not a row */
+	char node[CFG_STR_MAX];  /* configs/tech/NODE.yaml, or a path; "none": no area is known */
+	uint32_t machines;       /* of this kind, on the die or dies */
+	uint32_t cores;          /* built; 0: those of the machine */
+	uint32_t fp64;           /* lanes of double precision a core */
+	uint64_t l2, sram;       /* built (0: the machine's); further SRAM that no block of the machine is */
+	uint32_t memory;         /* PHY of DRAM */
+	uint32_t memory_bits;    /* 0: of the machine's channels */
+	uint32_t link, host;     /* PHYs */
+	uint32_t links, lanes;   /* how many of each */
+	bool graphics;           /* a ray-tracing core in each core */
+	uint64_t other;          /* nm2 of what else is known to be there */
+	uint64_t area;           /* nm2 of the whole, when the machine is read; 0: not known. Not a row, nor is */
+	struct tech_limit limit; /* what nobody builds more of */
 };
 
 extern const struct cfg_field die_schema[];

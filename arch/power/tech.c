@@ -102,6 +102,22 @@ static const struct cfg_field share_rows[] = {
 	CFG_PPM(struct tech_die, share.blank, "blank", "0", 0, 900000, "of a die that is no block", UNKNOWN), CFG_END
 };
 
+static const struct cfg_field limit_rows[] = {
+	CFG_AREA(struct tech_die, limit.reticle, "reticle", "0 mm2", 0, UINT64_C(1000000) * MOST, NULL,
+	         "the largest die: one exposure", UNKNOWN),
+	CFG_PPM(struct tech_die, limit.aspect, "aspect", "1", 1, 100000000, "of it, the longer side over the shorter",
+	        UNKNOWN),
+	CFG_PPM(struct tech_die, limit.low, "low", "1", 1000000, 100000000,
+	        "a die over what its blocks come to, at the most: edges need so much less of that", UNKNOWN),
+	CFG_U32(struct tech_die, limit.stack, "stack", "0", 0, 1u << 20, NULL,
+	        "micrometres of a die's two long edges for a stack of HBM", UNKNOWN),
+	CFG_U32(struct tech_die, limit.gddr, "gddr", "0", 0, 1u << 20, NULL,
+	        "micrometres of a die's four edges for 32 pins of GDDR", UNKNOWN),
+	CFG_POWER(struct tech_die, limit.module, "module", "0 W", 0, MOST, NULL, "what a module is fed and rid of",
+	          UNKNOWN),
+	CFG_END
+};
+
 #define AT(name, rows, member) \
 	{ \
 		name, rows, offsetof(struct tech, member) \
@@ -120,11 +136,10 @@ static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0
 #define X(n) AT(#n, link_rows, link[TECH_LINK_##n]),
 static const struct cfg_section link_sections[] = { TECH_LINKS(X){ NULL, NULL, 0 } };
 #undef X
-static const struct cfg_section die_sections[] = {
-	AT("mac", mac_rows, die),   AT("lane", lane_rows, die), AT("control", control_rows, die),
-	AT("sram", bits_rows, die), AT("noc", noc_rows, die),   AT("share", share_rows, die),
-	{ NULL, NULL, 0 }
-};
+static const struct cfg_section die_sections[] = { AT("mac", mac_rows, die),         AT("lane", lane_rows, die),
+	                                           AT("control", control_rows, die), AT("sram", bits_rows, die),
+	                                           AT("noc", noc_rows, die),         AT("share", share_rows, die),
+	                                           AT("limit", limit_rows, die),     { NULL, NULL, 0 } };
 
 /* --- points --------------------------------------------------------------------------------------------------- */
 

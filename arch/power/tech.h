@@ -80,6 +80,13 @@ struct tech_die {
 	struct {
 		uint32_t blank; /* of a die that is no block */
 	} share;
+	struct tech_limit {
+		uint64_t reticle;     /* nm2: one exposure */
+		uint32_t aspect;      /* millionths: its longer side over the shorter; */
+		uint32_t low;         /* a die over the sum of its blocks, at the most */
+		uint32_t stack, gddr; /* um of edge: an HBM stack of the two long ones, 32 pins of GDDR of all four */
+		uint64_t module;      /* uW that one can be fed and rid of */
+	} limit;
 };
 struct tech_dram {
 	uint64_t access, io, board; /* fJ a bit: the device, its pins, and with controller and path as boards show it */

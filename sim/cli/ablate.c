@@ -54,8 +54,8 @@ static int cmd_ablate_load(const struct options *o, const struct ablate_workload
 		return err_add(e, "reading workload '%s'", from->name);
 	*tokens = workload_tokens(w);
 	if (!*tokens)
-		*tokens = run_verdict_tokens(&w->stream,
-		                             s.range || w->in.trace.steps < 1 ? 1 : (uint64_t)w->in.trace.steps);
+		*tokens = workload_stream_tokens(&w->stream,
+		                                 s.range || w->in.trace.steps < 1 ? 1 : (uint64_t)w->in.trace.steps);
 	return 0;
 }
 

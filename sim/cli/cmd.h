@@ -35,8 +35,8 @@ struct cmd_figures {
 };
 int cmd_run_figures(int argc, char **argv, const struct cmd_figures *f, struct err *e);
 
-cmd_fn cmd_run, cmd_serve, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate,
-	cmd_calibrate;
+cmd_fn cmd_run, cmd_serve, cmd_design, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare,
+	cmd_validate, cmd_calibrate;
 cmd_fn cmd_explain, cmd_page, cmd_export;
 cmd_fn cmd_workload_build, cmd_workload_attend, cmd_workload_options, cmd_workload_rates;
 extern const struct cmd cmd_workload_table[];

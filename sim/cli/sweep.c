@@ -62,7 +62,9 @@ static int cmd_sweep_run(const struct sweep_opts *o, struct sweep *s, struct res
 	progress_free(checking.line);
 	if (rc < 0)
 		goto out;
-	job.stream = &in.w.stream;
+	job.stream = in.mix.n ? in.mix.parts[0].stream : &in.w.stream;
+	job.parts = in.mix.parts;
+	job.n_parts = in.mix.n;
 	job.build = sweep_inputs_build;
 	job.build_arg = &in;
 	job.workload = &in.workload;
@@ -71,7 +73,7 @@ static int cmd_sweep_run(const struct sweep_opts *o, struct sweep *s, struct res
 		                     .reuse_given = s->reuse_given,
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
-	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(&in.w.stream);
+	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(job.stream);
 	sweep_announce(s, &job, o->dry);
 	if (o->dry) {
 		sweep_list_doc(d, s);
@@ -92,7 +94,7 @@ static int cmd_sweep_run(const struct sweep_opts *o, struct sweep *s, struct res
 	if (rc == 0 && o->again_ppm != SWEEP_NO_AGAIN)
 		rc = sweep_again(s, &job, db, o, done.id, d, e);
 out:
-	workload_free(&in.w);
+	sweep_inputs_free(&in);
 	return rc;
 }
 

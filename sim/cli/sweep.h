@@ -2,7 +2,7 @@
 #ifndef NPUSIM_SIM_CLI_SWEEP_H
 #define NPUSIM_SIM_CLI_SWEEP_H
 
-#include "sim/cli/cmd.h"
+#include "sim/cli/mixed.h"
 #include "sim/study/sweep_view.h"
 
 #define SWEEP_WHERE_HELP "only points for which this holds; of several, for which all hold"
@@ -21,8 +21,10 @@ struct sweep_opts {
 struct sweep_inputs {
 	const struct machine_cfg *machine; /* of its kind */
 	struct workload w;
+	struct mixed mix; /* in its place where the file has several */
 	struct res_workload workload;
 };
+void sweep_inputs_free(struct sweep_inputs *in);
 /* The file's, or what the command line has in its place; `asked` is what it came to. */
 int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const struct sweep *s,
                       struct workload_spec *asked, struct err *e);

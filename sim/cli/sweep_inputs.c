@@ -57,6 +57,14 @@ int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const
                       struct workload_spec *asked, struct err *e)
 {
 	in->machine = &s->schema_target;
+	if (s->mix.n) {
+		if (o->workload.trace || o->workload.range || o->workload.rules)
+			return err_set(e, ERR_USAGE, "'%s' has several workloads: '-t' would be another", s->path);
+		if (mixed_read(&s->mix, in->machine, o->allow_opaque, &in->mix, e) < 0)
+			return -1;
+		in->workload = in->mix.workload;
+		return 0;
+	}
 	if (asked_for(o, s, asked, e) < 0 || cmd_workload_read(asked, in->machine, &in->w, e) < 0 ||
 	    run_workload(&in->w.stream, &in->w.in.trace, in->w.model ? 0 : in->w.rules_hash, in->w.in.arena,
 	                 &in->workload, e) < 0)
@@ -64,4 +72,10 @@ int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const
 	if (sweep_workload_varies(s))
 		unmeasured(&in->workload);
 	return o->allow_opaque ? 0 : workload_opaque(&in->w.stream, OPAQUE_MAX_PCT, e);
+}
+
+void sweep_inputs_free(struct sweep_inputs *in)
+{
+	workload_free(&in->w);
+	mixed_free(&in->mix);
 }

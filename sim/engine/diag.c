@@ -124,14 +124,23 @@ static void say_pins(const struct dram_cfg *c, struct diag_list *to)
 			    standards[i].source);
 }
 
+static void say_real(const struct real_beyond *v, size_t n, struct diag_list *to)
+{
+	for (size_t i = 0; i < n; i++)
+		say(to, v[i].what, "%s", v[i].text);
+}
+
 void diag_machine(const struct machine_cfg *c, struct diag_list *to)
 {
+	struct real_beyond beyond[REAL_MOST];
+
 	if (machine_runs(c) == MACHINE_COMMANDS) {
 		say_rates(c, to);
 		say_sparsity(c, to);
 		say_in_flight(c, to);
 	}
 	say_pins(&c->mem.dram, to);
+	say_real(beyond, real_machine(c, 1, beyond), to);
 }
 
 /* --- a run ------------------------------------------------------------------------------------------------- */
@@ -205,7 +214,13 @@ static void say_form(const struct machine_cfg *c, struct diag_list *to)
 
 void diag_run(const struct machine_cfg *c, const struct run_result *r, struct diag_list *to)
 {
+	struct real_beyond power;
+
 	diag_machine(c, to);
+	if (r->energy_fj && r->total_ps &&
+	    real_power(c, r->chips > 1 ? (unsigned)r->chips : 1, (double)r->energy_fj / (double)r->total_ps / 1e3,
+	               &power))
+		say_real(&power, 1, to);
 	if (r->engine == &engine_analytic)
 		say_form(c, to);
 	if (r->map && kept_dram_busy(c, r))

@@ -6,6 +6,7 @@
  *   in_flight    dma.stages tiles of dma.tile, or what SRAM and dma.outstanding allow of them, are fewer bytes than DRAM's
  *                bandwidth times the way of a transfer there and back, unloaded: one command cannot keep DRAM busy
  *   pin_rate     pins faster than their kind's standard: its times in ns stay, so its banks do not get faster with them
+ *   reticle, edges, power    beyond what anybody builds (real.h); power is a run's
  *   form         (a run's in closed form) the machine has what the closed form leaves out or is not sure of
  *   unfilled     (a run's) no product gives a kind of unit half of what it can do while it works
  * Leaves out: what a workload asks for and no machine has; what costs area and buys nothing (npusim limits). */
@@ -13,9 +14,10 @@
 #define NPUSIM_SIM_ENGINE_DIAG_H
 
 #include "arch/machine/machine_cfg.h"
+#include "sim/engine/real.h"
 #include "sim/engine/run_result.h"
 
-#define DIAG_MOST (6 + UNIT_COUNT)
+#define DIAG_MOST (6 + REAL_MOST + UNIT_COUNT)
 
 struct diag {
 	const char *what; /* "dma", "in_flight", ... */

@@ -17,5 +17,6 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 	if (run_chips_check(&conf->cfg, s, e) < 0 || out->engine->run(conf, o, a, out, e) < 0)
 		return -1;
 	out->area_nm2 = conf->cfg.die.area;
+	out->tokens = s->tokens;
 	return run_chips(&conf->cfg, a, out, e);
 }

@@ -12,32 +12,13 @@
 
 /* --- figures ------------------------------------------------------------------------------------------------------------- */
 
-uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps)
-{
-	uint64_t tokens = 0;
-
-	if (ops_listed_all(s))
-		return 0;
-	for (size_t i = 0; i < s->n_ops; i++) {
-		const struct op_shape *x = &s->ops[i].shape;
-		const uint64_t n = x->batch * x->q_len;
-
-		if (s->ops[i].kind != OP_ATTENTION)
-			continue;
-		if (!n || (tokens && n != tokens))
-			return 0;
-		tokens = n;
-	}
-	return tokens * steps;
-}
-
 /* A model's step knows its tokens, and a trace at another batch its sequences. */
 static void amounts(const struct run_report *r, struct verdict *v)
 {
 	const int64_t steps = r->trace->range || r->model || r->scaled ? 1 : r->trace->steps;
 
 	v->steps = steps > 1 ? (uint64_t)steps : 1;
-	v->tokens = r->tokens ? r->tokens : r->model ? 0 : run_verdict_tokens(r->stream, v->steps);
+	v->tokens = r->tokens ? r->tokens : r->model ? 0 : workload_stream_tokens(r->stream, v->steps);
 	v->carried = r->stream->measured_ns ? (double)r->stream->opaque_ns / (double)r->stream->measured_ns : 0;
 	v->unknown = ops_none_known(r->stream);
 	if (v->unknown)
@@ -142,6 +123,16 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
 	v->time = f.from == INTERVAL_ROWS ? met : foreign_range(r, &f, v);
+}
+
+bool run_verdict_range(const struct run_report *r, const struct baseline *b, struct arena *a,
+                       struct interval_range *out)
+{
+	struct verdict v = { .time = { 1, 1 } };
+
+	how_sure(r, b, a, &v);
+	*out = v.time;
+	return v.interval;
 }
 
 /* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */

@@ -56,6 +56,9 @@ struct verdict {
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
 int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct marginal_question *q,
                      struct arena *a, struct verdict *out, struct err *e);
+/* How wide the simulated time's interval is, true over simulated; of `r` machine, stream and result are asked. false: not known. */
+bool run_verdict_range(const struct run_report *r, const struct baseline *b, struct arena *a,
+                       struct interval_range *out);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
  * measured and what to buy next are not kept. */
 void run_verdict_keep(const struct verdict *v, struct figures *x);
@@ -67,7 +70,5 @@ void run_verdict_doc(struct doc *d, const struct verdict *v); /* members of JSON
 bool run_verdict_buys(const char *path);
 /* "time: 0.9 to 5.6 of what is simulated (decode)": the classes of an interval that is no silicon's of its family; else nothing. */
 void run_verdict_classes(const struct verdict *v, struct str *s);
-/* New tokens of all sequences of the stream's steps, as its attention says; 0: it does not. */
-uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps);
 
 #endif

@@ -6,6 +6,8 @@
  *   trace: FILE                     the workload: a trace database, or a profile that is imported on the way, or else
  *   workload: {name: MODEL, batch: 16, ...}    a model by its description; keys are the options of `npusim run`, those that
  *                                   make sense of a trace may stand here for one, too; each may be an axis: model.batch
+ *   workloads: [{model: MODEL, weight: 0.7}, ...]    several with weights in place of both (sim/workload/mix.h): times, bytes
+ *                                   and joules are means over the steps; worst_us the slowest part's, mix.NAME_ns each part's time
  *   range, rewrite, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
  *   axes: {KEY: [v, ...] | v | {from: a, to: b, steps: n, scale: linear|log}}     any canonical key
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time
@@ -29,7 +31,7 @@
  * points in flight, and no row depends on the number of workers or on order. A worker that dies (out of memory, killed)
  * is replaced, and its point tried once more; if that one dies as well the row says so, and the next run tries again.
  *
- * Leaves out: more than one base or workload. */
+ * Leaves out: more than one base; axes of a mix's workloads. */
 #ifndef NPUSIM_SIM_STUDY_SWEEP_H
 #define NPUSIM_SIM_STUDY_SWEEP_H
 
@@ -37,8 +39,9 @@
 #include "results/db/res_sweep.h"
 #include "sim/base/arena.h"
 #include "sim/base/expr.h"
+#include "sim/base/str.h"
 #include "sim/engine/run.h"
-#include "sim/workload/workload.h"
+#include "sim/workload/mix.h"
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
 
@@ -70,6 +73,7 @@ struct sweep {
 	const char *base, *base_text; /* as written; what stands in it */
 	const char *start, *fidelity;
 	struct workload_spec workload; /* as the file says, where axes have changed nothing yet */
+	struct mix mix;                /* in its place, where n is not 0 */
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;
@@ -147,10 +151,22 @@ typedef int sweep_build(void *arg, const struct workload_spec *w, struct arena *
 /* "1/4": the first of four; NULL: all of them, one of one. */
 int sweep_shard(const char *text, uint64_t *i, uint64_t *n, struct err *e);
 
+/* One workload of a mix. */
+struct sweep_part {
+	const char *name;
+	const struct op_stream *stream;
+	double weight; /* all of them: 1 */
+};
+struct run_memo;
+
 struct sweep_job {
 	const struct op_stream *stream; /* where axes are the workload's, the one that they start from */
-	struct workload_spec spec;      /* of it */
-	sweep_build *build;             /* asked where axes are the workload's */
+	const struct sweep_part *parts; /* in its place: a mix of so many */
+	size_t n_parts;
+	struct run_memo *const
+		*memos; /* as many, where how.memo is of a mix: each keeps what it knows of one stream; NULL: none */
+	struct workload_spec spec; /* of it */
+	sweep_build *build;        /* asked where axes are the workload's */
 	void *build_arg;
 	const struct res_workload *workload;
 	struct run_opts how;
@@ -173,6 +189,20 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 /* The same for a guided sample: generation after generation, adding points to `s`. All points are this shard's. */
 int sweep_search(struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done,
                  struct err *e);
+/* What is seen of each run besides its row: of the job's stream, or of a part. May change the row's figures. */
+typedef void sweep_look(void *arg, const struct machine_conf *c, const struct run_result *x, struct res_point *row);
+/* The machine of these assignments here and now; everything in `a`. `look` may be NULL. */
+int sweep_eval(const struct sweep *s, const struct sweep_job *job, const char *const *sets, sweep_look *look, void *arg,
+               struct arena *a, struct res_point *out, struct err *e);
+/* One row of the rows of a mix's parts, in `a`. */
+int sweep_mix(const struct sweep_part *parts, const struct res_point *rows, size_t n, struct arena *a,
+              struct res_point *out, struct err *e);
+/* What workers of this job keep from point to point: job->memos, of which how.memo is the first. */
+struct run_memo **sweep_memos(const struct sweep_job *job);
+void sweep_memos_free(const struct sweep_job *job, struct run_memo **v);
+/* A row as bytes, without its values, which the reader has. The reader's texts and lists live in `a`. */
+void sweep_pack(const struct res_point *p, struct str *out);
+int sweep_unpack(const char *bytes, size_t n, struct arena *a, struct res_point *out);
 /* One point here and now, as a worker does it; everything in `a`. A failure is a failed row, not an error. */
 void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,
                  struct res_point *out);

@@ -41,8 +41,7 @@ static inline struct cfg *sweep_schema(const struct sweep *s, const char *key)
 /* sweep_hash.c: of the points' configurations, or of what a search asks for. */
 uint64_t sweep_hash(const struct sweep *s);
 
-/* sweep_pipe.c: a row as bytes, without its values, which the reader has. The reader's texts and lists live in `a`. */
-void sweep_pack(const struct res_point *p, struct str *out);
-int sweep_unpack(const char *bytes, size_t n, struct arena *a, struct res_point *out);
+/* sweep_mix.c: the statistic that a part's time is kept as, "mix.NAME_ns". */
+const char *sweep_mix_stat(const char *part, struct arena *a);
 
 #endif

@@ -263,9 +263,10 @@ static int read_axes(struct sweep *s, struct err *e)
 
 static int sweep_load_read_root(struct sweep *s, struct err *e)
 {
-	static const char *const keys[] = { "sweep", "base",   "trace",        "workload",   "range",       "rules",
-		                            "start", "seed",   "expert_reuse", "fidelity",   "axes",        "link",
-		                            "where", "sample", "columns",      "objectives", "constraints", "rewrite" };
+	static const char *const keys[] = { "sweep",    "base",       "trace",       "workload", "range",
+		                            "rules",    "workloads",  "start",       "seed",     "expert_reuse",
+		                            "fidelity", "axes",       "link",        "where",    "sample",
+		                            "columns",  "objectives", "constraints", "rewrite" };
 	const struct ynode *root = yaml_root(s->y), *n;
 	uint64_t version;
 
@@ -319,6 +320,9 @@ static int read_files(struct sweep *s, struct err *e)
 		return yaml_err(s->y, ynode_get(root, "base"), e, "%s", why.msg);
 	if (s->workload.trace && (path = find_file(s, s->workload.trace, &why)))
 		s->workload.trace = path;
+	for (size_t i = 0; i < s->mix.n; i++)
+		if (s->mix.v[i].spec.trace && (path = find_file(s, s->mix.v[i].spec.trace, &why)))
+			s->mix.v[i].spec.trace = path;
 	return 0; /* a trace that is not there may be given by the command line */
 }
 

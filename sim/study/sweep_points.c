@@ -405,6 +405,20 @@ static int ask_engine(struct sweep *s, const struct machine_conf *c, struct err 
 	return a.rc;
 }
 
+/* A mix has statistics of its own. */
+static int know_mix(struct sweep *s, struct err *e)
+{
+	for (size_t i = 0; i < s->mix.n; i++) {
+		const char *name = sweep_mix_stat(s->mix.v[i].name, s->a);
+
+		if (!name)
+			return sweep_no_memory(e);
+		if (add_stat(s, name, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int check_points(struct sweep_maker *m, struct err *first, void (*progress)(void *arg, size_t done, size_t of),
                         void *arg)
 {
@@ -459,7 +473,7 @@ static int sweep_points_check(struct sweep_maker *m, void (*progress)(void *arg,
 	s->refused = arena_array(s->a, n, sizeof *s->refused);
 	if (!s->hashes || !s->refused)
 		return sweep_no_memory(m->e);
-	if (check_points(m, &first, progress, arg) < 0)
+	if (know_mix(s, m->e) < 0 || check_points(m, &first, progress, arg) < 0)
 		return -1;
 	if (s->n_refused < s->n_points)
 		return 0;

@@ -76,30 +76,68 @@ static int sweep_run_stream_of(const struct sweep *s, const struct sweep_job *jo
 	return job->build(job->build_arg, &w, a, own, e);
 }
 
+/* One run of one stream, as a row. */
+static int run_row(const struct op_stream *stream, const struct machine_conf *c, const struct run_opts *how,
+                   sweep_look *look, void *arg, struct arena *a, struct res_point *out, struct err *e)
+{
+	struct run_result x;
+
+	if (run_stream(stream, c, how, a, &x, e) < 0)
+		return -1;
+	out->figures = x.figures;
+	out->roofline_bound = res_name(x.roofline_bound);
+	if (look)
+		look(arg, c, &x, out);
+	return add_kinds(&x, a, out, e) < 0 ? -1 : add_sums(&x, a, out, e);
+}
+
+static int run_parts(const struct sweep_job *job, const struct machine_conf *c, sweep_look *look, void *arg,
+                     struct arena *a, struct res_point *out, struct err *e)
+{
+	struct res_point *rows = arena_array(a, job->n_parts, sizeof *rows);
+
+	if (!rows)
+		return sweep_no_memory(e);
+	for (size_t i = 0; i < job->n_parts; i++) {
+		struct run_opts how = job->how;
+
+		how.memo = job->memos ? job->memos[i] : NULL;
+		if (run_row(job->parts[i].stream, c, &how, look, arg, a, &rows[i], e) < 0)
+			return err_add(e, "running '%s'", job->parts[i].name);
+	}
+	return sweep_mix(job->parts, rows, job->n_parts, a, out, e);
+}
+
+int sweep_eval(const struct sweep *s, const struct sweep_job *job, const char *const *sets, sweep_look *look, void *arg,
+               struct arena *a, struct res_point *out, struct err *e)
+{
+	const struct op_stream *stream = job->stream;
+	struct run_opts how = job->how;
+	struct machine_conf *c;
+	int rc;
+
+	if ((!job->n_parts && sweep_run_stream_of(s, job, sets, a, &stream, e) < 0) || !(c = sweep_conf(s, sets, e)))
+		return -1;
+	if (job->n_parts) {
+		rc = run_parts(job, c, look, arg, a, out, e);
+	} else {
+		if (stream != job->stream)
+			how.memo = NULL; /* it keeps what it knows of one stream */
+		rc = run_row(stream, c, &how, look, arg, a, out, e);
+	}
+	machine_conf_free(c);
+	return rc;
+}
+
 static int sweep_run_simulate(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,
                               struct res_point *out, struct err *e)
 {
 	const char **sets = arena_array(a, s->n_axes, sizeof *sets);
-	const struct op_stream *stream;
-	struct run_opts how = job->how;
-	struct run_result x;
-	struct machine_conf *c;
-	int rc = -1;
 
 	if (!sets)
 		return sweep_no_memory(e);
 	sweep_sets(s, point, sets);
-	if (sweep_run_stream_of(s, job, sets, a, &stream, e) < 0 || !(c = sweep_conf(s, sets, e)))
-		return -1;
-	if (stream != job->stream)
-		how.memo = NULL; /* it keeps what it knows of one stream */
-	if (run_stream(stream, c, &how, a, &x, e) == 0) {
-		out->figures = x.figures;
-		out->roofline_bound = res_name(x.roofline_bound);
-		rc = add_kinds(&x, a, out, e) < 0 ? -1 : add_sums(&x, a, out, e);
-	}
-	machine_conf_free(c);
-	return rc;
+	return sweep_eval(s, job, sets, NULL, NULL, a, out, e);
 }
 
 static struct res_point failed_point(const struct sweep *s, size_t point, const char *reason)
@@ -141,23 +179,40 @@ static void job_of(void *arg, size_t i, struct str *to)
 	str_addn(to, (const char *)&point, sizeof point);
 }
 
-/* Without it every point is one by itself. */
-static void *sweep_run_start(void *arg)
+/* One for each stream; without them every point is one by itself. */
+struct run_memo **sweep_memos(const struct sweep_job *job)
 {
+	const size_t n = job->n_parts ? job->n_parts : 1;
+	struct run_memo **v = calloc(n + 1, sizeof *v);
 	struct err none = ERR_INIT;
 
-	(void)arg;
-	return run_memo_new(&none);
+	for (size_t i = 0; v && i < n; i++)
+		v[i] = run_memo_new(&none);
+	return v;
 }
 
-static void end(void *arg, void *memo)
+void sweep_memos_free(const struct sweep_job *job, struct run_memo **v)
 {
-	(void)arg;
-	run_memo_free(memo);
+	const size_t n = job->n_parts ? job->n_parts : 1;
+
+	for (size_t i = 0; v && i < n; i++)
+		run_memo_free(v[i]);
+	free(v);
 }
 
-static void work(void *arg, void *memo, const char *job, size_t n, struct str *result)
+static void *sweep_run_start(void *arg)
 {
+	return sweep_memos(((const struct workers *)arg)->job);
+}
+
+static void end(void *arg, void *memos)
+{
+	sweep_memos_free(((const struct workers *)arg)->job, memos);
+}
+
+static void work(void *arg, void *state, const char *job, size_t n, struct str *result)
+{
+	struct run_memo *const *memos = state;
 	const struct workers *c = arg;
 	struct sweep_job mine = *c->job;
 	struct arena *a = arena_new(0);
@@ -166,7 +221,8 @@ static void work(void *arg, void *memo, const char *job, size_t n, struct str *r
 
 	(void)n;
 	memcpy(&point, job, sizeof point);
-	mine.how.memo = memo;
+	mine.memos = memos;
+	mine.how.memo = memos ? memos[0] : NULL;
 	if (a)
 		sweep_point(c->s, &mine, (size_t)point, a, &p);
 	else

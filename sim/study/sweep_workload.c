@@ -98,14 +98,32 @@ static const struct ynode *rewrite_at(const struct sweep *s)
 	return n ? n : ynode_get(ynode_get(yaml_root(s->y), "workload"), "rewrite");
 }
 
+/* Several in place of one. */
+static int read_mix(struct sweep *s, struct err *e)
+{
+	static const char *const alone[] = { "trace", "workload", "range", "rules", "rewrite" };
+	const struct ynode *root = yaml_root(s->y), *list = ynode_get(root, "workloads"), *other;
+
+	if (!list)
+		return 0;
+	for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+		if ((other = ynode_get(root, alone[i])))
+			return yaml_err(s->y, other, e,
+			                "'%s' is of one workload, and 'workloads' are several: say it in the list",
+			                alone[i]);
+	return mix_read(s->y, list, s->a, &s->mix, e);
+}
+
 int sweep_workload_read(struct sweep *s, struct err *e)
 {
 	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload");
 	const char *names = s->workload.rewrite;
 	struct err why = ERR_INIT;
 
-	if (!(s->model = sweep_workload_cfg(s->a, e)))
+	if (!(s->model = sweep_workload_cfg(s->a, e)) || read_mix(s, e) < 0)
 		return -1;
+	if (s->mix.n)
+		return 0;
 	if (map && map->kind != YNODE_MAP)
 		return yaml_err(s->y, map, e, "a workload is a model: {name: llama-3.1-8b, batch: 16, context: 8192}");
 	if (map && cfg_read_section(s->model, SWEEP_MODEL, s->y, map, false, e) < 0)
@@ -144,6 +162,9 @@ int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, s
 
 		if (!sweep_of_model(x->key))
 			continue;
+		if (s->mix.n)
+			return yaml_err(s->y, x->at, e, "axis '%s' is of one workload, and 'workloads' are several",
+			                x->key);
 		if (workload_refused(sweep_workload_key_of(x->key), workload_source(w), WORKLOAD_SWEEP_FILE, why,
 		                     sizeof why))
 			return yaml_err(s->y, x->at, e, "axis '%s': %s", x->key, why);

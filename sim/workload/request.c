@@ -54,7 +54,7 @@ static enum workload_key key_at(const char *p)
 	return (enum workload_key)k;
 }
 
-static int unknown_key(const char *p, struct err *e)
+static int unknown_key(const char *p, const char *what, struct err *e)
 {
 	const char *names[WORKLOAD_KEYS], *near;
 	char word[64];
@@ -64,9 +64,9 @@ static int unknown_key(const char *p, struct err *e)
 	p += strspn(p, " ");
 	snprintf(word, sizeof word, "%.*s", (int)strcspn(p, " =,"), p);
 	if (strchr(p, '=') == NULL || p + strlen(word) + strspn(p + strlen(word), " ") < strchr(p, '='))
-		return err_set(e, ERR_USAGE, "'%s' has no value: a stage's keys are KEY=VALUE", word);
+		return err_set(e, ERR_USAGE, "'%s' has no value: %s's keys are KEY=VALUE", word, what);
 	near = str_nearest(word, names, WORKLOAD_KEYS);
-	return err_set(e, ERR_USAGE, "a stage has no '%s'%s%s%s", word, near ? "; did you mean '" : "",
+	return err_set(e, ERR_USAGE, "%s has no '%s'%s%s%s", what, word, near ? "; did you mean '" : "",
 	               near ? near : "", near ? "'?" : "");
 }
 
@@ -105,7 +105,7 @@ static int request_give(struct workload_spec *s, enum workload_key k, const char
 	return 0;
 }
 
-static int keys(const char *p, struct arena *a, struct workload_spec *s, struct err *e)
+int request_keys(const char *p, const char *what, struct arena *a, struct workload_spec *s, struct err *e)
 {
 	uint32_t seen = 0;
 
@@ -115,7 +115,7 @@ static int keys(const char *p, struct arena *a, struct workload_spec *s, struct 
 		size_t n;
 
 		if (k == WORKLOAD_KEYS)
-			return unknown_key(p, e);
+			return unknown_key(p, what, e);
 		if (k == WORKLOAD_KEY_PHASE)
 			return err_set(e, ERR_USAGE, "'phase' is what the stage's first word says");
 		if (seen & UINT32_C(1) << k)
@@ -162,7 +162,8 @@ static int stage(const char *text, const struct workload_spec *all, struct arena
 	*s = (struct request_stage){ .name = name, .spec = *all, .steps = 1 };
 	if (!name)
 		return err_nomem(e, "for a request");
-	if (phase_of(name, &s->phase, e) < 0 || (text[word] && keys(text + word + 1, a, &s->spec, e) < 0))
+	if (phase_of(name, &s->phase, e) < 0 ||
+	    (text[word] && request_keys(text + word + 1, "a stage", a, &s->spec, e) < 0))
 		return -1;
 	if (s->phase == BUILD_DECODE && s->spec.tokens) {
 		s->steps = s->spec.tokens;

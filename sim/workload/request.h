@@ -45,6 +45,8 @@ struct request_block {
 /* `all`: what is given beside the list. Each stage is checked as a workload of its own. Texts are in `a` and in `all`. */
 int request_parse(const char *list, const struct workload_spec *all, struct arena *a, struct request *out,
                   struct err *e);
+/* KEY=VALUE,KEY=VALUE of `what` ("a stage") into a spec: the rows of workload_rows but the phase. */
+int request_keys(const char *p, const char *what, struct arena *a, struct workload_spec *s, struct err *e);
 /* The blocks after so many cuts; returns how many. */
 size_t request_blocks(const struct request_stage *s, unsigned cuts, struct request_block out[REQUEST_BLOCKS]);
 /* One step's spec. */

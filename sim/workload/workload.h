@@ -56,7 +56,7 @@ enum workload_key {
 enum workload_asker {
 	WORKLOAD_RUN, WORKLOAD_LIMITS, WORKLOAD_SWEEP, WORKLOAD_SWEEP_FILE, WORKLOAD_ABLATE, WORKLOAD_ABLATE_FILE,
 	WORKLOAD_SERVE, WORKLOAD_COMPARE, WORKLOAD_VALIDATE, WORKLOAD_STUDY, WORKLOAD_BUILD, WORKLOAD_ATTEND,
-	WORKLOAD_SHOW, WORKLOAD_LIBRARY, WORKLOAD_ASKERS
+	WORKLOAD_SHOW, WORKLOAD_LIBRARY, WORKLOAD_MIX, WORKLOAD_DESIGN, WORKLOAD_ASKERS
 };
 /* clang-format on */
 
@@ -171,6 +171,8 @@ void workload_how_text(const struct build_how *how, struct str *out);
 const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu);
 /* New tokens of all sequences; 0: not known of a trace as it was measured. */
 uint64_t workload_tokens(const struct workload *w);
+/* The same of a stream's steps, as its attention says; 0: it does not. */
+uint64_t workload_stream_tokens(const struct op_stream *s, uint64_t steps);
 /* ERR_BOUND where no rule knows any kernel, or kernels that take more than `most_pct` of the measured time. */
 int workload_opaque(const struct op_stream *s, unsigned most_pct, struct err *e);
 /* What to do with a trace whose products have no operators, to an error's end; nothing where they have. */

@@ -165,6 +165,44 @@ static int rewritten(struct workload *w, struct err *e)
 	return t->range ? 0 : err_nomem(e, "for a rewritten stream");
 }
 
+/* --- tokens ----------------------------------------------------------------------------------------------- */
+
+uint64_t workload_tokens(const struct workload *w)
+{
+	return w->model ? build_tokens(&w->how) : w->sequences;
+}
+
+uint64_t workload_stream_tokens(const struct op_stream *s, uint64_t steps)
+{
+	uint64_t tokens = 0;
+
+	if (ops_listed_all(s))
+		return 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op_shape *x = &s->ops[i].shape;
+		const uint64_t n = x->batch * x->q_len;
+
+		if (s->ops[i].kind != OP_ATTENTION)
+			continue;
+		if (!n || (tokens && n != tokens))
+			return 0;
+		tokens = n;
+	}
+	return tokens * steps;
+}
+
+/* Of the workload's stream, or of another that was made of it, whose sequences are known where it was scaled. A part of a model
+ * makes none. */
+static uint64_t tokens_of(const struct workload *w, const struct op_stream *s, uint64_t sequences)
+{
+	const struct workload_part part = workload_part(w);
+	const bool one = w->in.trace.range || sequences || w->in.trace.steps < 1;
+
+	if (w->model || w->source == WORKLOAD_PROGRAM)
+		return w->model && !workload_is_part(&part) ? build_tokens(&w->how) : 0;
+	return sequences ? sequences : workload_stream_tokens(s, one ? 1 : (uint64_t)w->in.trace.steps);
+}
+
 /* --- the whole --------------------------------------------------------------------------------------------- */
 
 int workload_read(const struct workload_spec *s, const struct workload_reader *by, struct workload *w, struct err *e)
@@ -185,7 +223,10 @@ int workload_read(const struct workload_spec *s, const struct workload_reader *b
 	w->rules_hash = rules_hash(w->in.rules);
 	if (w->spec.dtype) /* stored, its ops are others */
 		w->rules_hash = hash_str(w->rules_hash, w->spec.dtype);
-	return rewritten(w, e);
+	if (rewritten(w, e) < 0)
+		return -1;
+	w->stream.tokens = tokens_of(w, &w->stream, w->sequences);
+	return 0;
 }
 
 int workload_again(const struct workload *w, const struct workload_spec *s, const struct workload_reader *by,
@@ -194,27 +235,35 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 	struct rewrite_done done[REWRITES_MAX];
 	struct rewrite_list list;
 	struct op_stream x = w->own;
-	uint64_t sequences;
+	struct workload as = *w; /* what it is asked as this time */
+	uint64_t sequences = 0, tokens = 0;
 	int rc = 0;
 
 	if (w->source == WORKLOAD_MODEL) {
-		struct model *m = model_load_from(by->source, s->model, e);
-		struct build_how how;
-
-		rc = !m || workload_how(m, s, style_of(by), &how, e) < 0 ? -1 : build_stream(m, &how, a, &x, e);
+		as.model = model_load_from(by->source, s->model, e);
+		rc = !as.model || workload_how(as.model, s, style_of(by), &as.how, e) < 0
+		             ? -1
+		             : build_stream(as.model, &as.how, a, &x, e);
 		/* Its texts are the model's, which goes. */
 		x.source = rc == 0 ? arena_strdup(a, x.source) : NULL;
-		model_free(m);
+		tokens = rc == 0 ? tokens_of(&as, &x, 0) : 0;
+		model_free(as.model);
 	} else if (s->context != w->spec.context && measured_is_replay(w->spec.trace)) {
 		return err_set(e, ERR_CONFIG, "'%s' is a replay, which is read at one context: give it to all points",
 		               w->spec.trace);
 	} else if (is_scaled(w, s)) {
 		rc = workload_read_scaled(w, s, a, &x, &sequences, NULL, e);
 	}
-	if (rc == 0 && s->rewrite)
-		return rewrite_parse(s->rewrite, &list, e) < 0 ? -1 : rewrite_stream(&x, &list, a, out, done, e);
-	*out = x;
-	return rc;
+	if (rc < 0)
+		return -1;
+	if (w->source != WORKLOAD_MODEL)
+		tokens = tokens_of(w, &x, sequences);
+	if (s->rewrite && (rewrite_parse(s->rewrite, &list, e) < 0 || rewrite_stream(&x, &list, a, out, done, e) < 0))
+		return -1;
+	if (!s->rewrite)
+		*out = x;
+	out->tokens = tokens;
+	return 0;
 }
 
 void workload_free(struct workload *w)
@@ -222,11 +271,6 @@ void workload_free(struct workload *w)
 	model_free(w->model);
 	measured_free(&w->in);
 	*w = (struct workload){ .model = NULL };
-}
-
-uint64_t workload_tokens(const struct workload *w)
-{
-	return w->model ? build_tokens(&w->how) : w->sequences;
 }
 
 int workload_opaque(const struct op_stream *s, unsigned most_pct, struct err *e)

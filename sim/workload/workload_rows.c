@@ -113,6 +113,8 @@ const struct workload_by workload_askers[WORKLOAD_ASKERS] = {
 	[WORKLOAD_ATTEND] = { "npusim workload attend", TOKEN | KEY(PHASE) | KEY(BATCH) | KEY(TOKENS), "it counts one layer's attention",
 		false, true },
 	[WORKLOAD_SHOW] = { "npusim workload show", TOKEN, "it counts a token of one sequence", false, true },
+	[WORKLOAD_MIX] = { "a mix", MACHINES, one_machine, true, false },
+	[WORKLOAD_DESIGN] = { "npusim design", MACHINES, one_machine, false, false },
 	[WORKLOAD_LIBRARY] = { "npusim_work_new", ALL, NULL, true, false },
 };
 /* clang-format on */

@@ -1,0 +1,117 @@
+/* design.h - the machine that reaches a goal at the least price: a search over a space of designs, and why its answer is one.
+ *
+ *   goal       reach, within: comparisons that hold (tokens_per_s >= 1500); minimise or maximise: what is then best. Expressions
+ *              are those of sweeps (sim/study/sweep.h)
+ *   space      axes of a sweep's file, or those of configs/design for the machine's kind; machines that nobody can build
+ *              (sim/engine/real.h) are not in it
+ *   search     in closed form, a batch after the other: each draws on what all before it were worth, by a Gaussian process over
+ *              the axes (design_model.h), and takes the designs that are likely to meet the goal at a lower price
+ *   events     then the best are run with events, until no design that should be better is left; events then count
+ *   proof      each design a step away from the best in one axis that would be better: it fails, and by how much
+ *   steps      from the machine as it is to the best, a change at a time, each with what held the one before
+ *
+ * What a workload is run on is shared: it is lowered once, workers keep what they mapped. Answers depend neither on the
+ * number of workers nor on time.
+ * With `sure`, a bound has to hold at both ends of each design's interval.
+ * Leaves out: several objectives at once (npusim sweep --guided), what a narrower format does to a model's answers. */
+#ifndef NPUSIM_SIM_DESIGN_DESIGN_H
+#define NPUSIM_SIM_DESIGN_DESIGN_H
+
+#include "sim/base/pool.h"
+#include "sim/study/sweep.h"
+
+#define DESIGN_BOUNDS 16
+#define DESIGN_AXES   24
+#define DESIGN_FORMS  300 /* designs run in closed form, unless asked otherwise */
+#define DESIGN_EVENTS 60  /* and with events */
+#define DESIGN_JOBS   512
+
+struct design_question {
+	const char *config;
+	const char *const *sets; /* KEY=VALUE over it, for all designs */
+	int n_sets;
+	const char *
+		axes_file; /* a file with `axes:`; NULL: of `axes`, and without these the list for the machine's kind */
+	const char *const *axes; /* KEY=VALUE,VALUE...; over a file's */
+	size_t n_axes;
+	const char *const *bounds; /* comparisons */
+	size_t n_bounds;
+	const char *objective; /* NULL: the die's area */
+	bool maximise;
+	bool unreal; /* machines that nobody can build are in the space, too */
+	struct sweep_job
+		job; /* the workload or the mix, and how it is run; fidelity RUN_EVENT: both, RUN_ANALYTIC: no events */
+	size_t forms, events;
+	const struct pool_backend *backend; /* who makes job.jobs workers; NULL: all is run here */
+	uint64_t seed;
+	/* How sure a run's time is: may set spread_ppm and spread_down_ppm of its row. With `sure`, the share that lies inside: bounds
+	 * hold at both ends. */
+	sweep_look *look;
+	void *look_arg;
+	double sure; /* 0: not asked */
+	void (*progress)(void *arg, size_t done, size_t of);
+	void *arg;
+};
+
+/* A figure of a design: a bound's left side, or the objective. */
+struct design_figure {
+	const char *text; /* as it is compared: "tokens_per_s" */
+	double value;     /* NAN: it has none */
+	double margin;    /* of a bound: how far it is met, as a share of what is asked; below 0 it fails */
+};
+
+/* One machine. */
+struct design_one {
+	const char *const *sets; /* KEY=VALUE, one an axis */
+	bool by_events, failed;
+	const char *why; /* failed: it cannot be built, or cannot do the work */
+	bool meets;      /* all bounds */
+	double objective;
+	struct design_figure bound[DESIGN_BOUNDS];
+	struct figures figures;
+	enum res held; /* what most of its time is waited for, and the share */
+	double held_share;
+	double low, high; /* of its time, where `look` says so; else 1 */
+};
+
+struct design_step {
+	const char *key, *from, *to;
+	struct design_one after;
+};
+/* A design beside the best that would be better. */
+struct design_beside {
+	const char *key, *from, *to;
+	struct design_one one;
+	const char *fails; /* the bound that it fails by most, or why it cannot be */
+};
+
+struct design_result {
+	struct sweep *s;        /* the space; holds its texts */
+	struct design_one base; /* the machine as it is */
+	struct design_one best; /* reached: meets all bounds; else the nearest to that */
+	bool reached, changed;  /* changed: it is not the base */
+	struct design_one second;
+	bool has_second; /* it meets them, too: the best that is another in some axis */
+	struct design_step *steps;
+	size_t n_steps;
+	struct design_beside *beside;
+	size_t n_beside;
+	const char **
+		ends; /* axes at whose end the best lies, where the bounds or the price might ask for more: "l2.size 0 B" */
+	size_t n_ends;
+	double space;           /* designs there are */
+	size_t forms, events;   /* run by the search */
+	size_t explained;       /* and for the way to its answer */
+	size_t unreal, refused; /* of those looked at: nobody can build them; not machines at all */
+	const char *unreal_why; /* of one of them */
+};
+
+/* The sweep file's text of the question's axes, over this machine: for people to see and keep. In `a`. */
+const char *design_axes(const struct design_question *q, struct arena *a, struct err *e);
+/* The space: who asks for it frees it with sweep_free. */
+struct sweep *design_space(const struct design_question *q, struct arena *a, struct err *e);
+/* All lives in `a`, but out->s, which design_free frees. */
+int design_run(const struct design_question *q, struct arena *a, struct design_result *out, struct err *e);
+void design_free(struct design_result *r);
+
+#endif

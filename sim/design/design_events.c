@@ -1,0 +1,143 @@
+/* design_events.c - the best designs of the search again with events, and what lies beside the best.
+ *
+ * Closed forms are off events by about as much for designs near each other, so what they are off where both were run is taken
+ * from all their scores (x->shift), and the search goes on from there. Events are run of what then should be better than the
+ * best that events know, until nothing should. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/design/design_int.h"
+
+#define BATCH  4
+#define ROUNDS 4     /* of shifting and searching on */
+#define MORE   16    /* designs in closed form then, of DESIGN_FORMS so many parts */
+#define SAME   0.002 /* a shift that changes no more is none */
+#define LATEST 6     /* designs that it is the mean of */
+#define NEAR   0.05  /* a design that misses by more in closed form needs no events */
+#define STEPS  12    /* from best to best beside it */
+
+/* By what events differ at the designs that are best by events, figure by figure; returns the largest change. */
+static double find_shift(struct design_search *x)
+{
+	double sum[DESIGN_FIGURES] = { 0 }, most = 0;
+	const struct design_seen *v[LATEST];
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		const struct design_seen *d = x->v[i];
+		size_t k = n;
+
+		if (!d->event.known || d->event.fails || d->form.fails)
+			continue;
+		while (k > 0 && design_better(&x->goal, &d->event, &v[k - 1]->event))
+			k--;
+		if (k == LATEST)
+			continue;
+		n += n < LATEST;
+		for (size_t j = n - 1; j > k; j--)
+			v[j] = v[j - 1];
+		v[k] = d;
+	}
+	for (size_t f = 0; n && f <= x->goal.n_bounds; f++) {
+		for (size_t i = 0; i < n; i++)
+			sum[f] += v[i]->event.figure[f] - v[i]->form.figure[f];
+		sum[f] /= (double)n;
+		most = fmax(most, fabs(sum[f]));
+	}
+	for (size_t f = 0; f <= x->goal.n_bounds; f++) {
+		x->shift[f] += sum[f];
+		for (size_t i = 0; i < x->n; i++)
+			if (x->v[i]->form.known && !x->v[i]->form.fails)
+				x->v[i]->form.figure[f] += sum[f];
+	}
+	return most;
+}
+
+/* Those that should be better than the best that events know; returns how many of them, up to a batch. */
+static size_t promising(struct design_search *x, struct design_seen **out)
+{
+	const struct design_seen *best = design_best(x, RUN_EVENT, NULL);
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		struct design_seen *d = x->v[i];
+		size_t k = n;
+
+		if (!d->form.known || d->form.fails || d->event.known ||
+		    (best && !design_better(&x->goal, &d->form, &best->event)))
+			continue;
+		while (k > 0 && design_better(&x->goal, &d->form, &out[k - 1]->form))
+			k--;
+		if (k == BATCH)
+			continue;
+		n += n < BATCH;
+		for (size_t j = n - 1; j > k; j--)
+			out[j] = out[j - 1];
+		out[k] = d;
+	}
+	return n;
+}
+
+static bool events_left(const struct design_search *x)
+{
+	return x->out->events + BATCH <= x->q->events;
+}
+
+int design_search_events(struct design_search *x)
+{
+	struct design_seen *v[BATCH];
+	size_t n;
+
+	for (int round = 0; round < ROUNDS && events_left(x); round++) {
+		double changed = 0;
+
+		while (events_left(x) && (n = promising(x, v)) > 0) {
+			if (design_run_seen(x, v, n, RUN_EVENT) < 0)
+				return -1;
+			changed = fmax(changed, find_shift(x));
+		}
+		if (changed <= SAME)
+			break;
+		if (design_search_forms(x, x->out->forms + x->q->forms / MORE) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- beside ------------------------------------------------------------------------------------------------------- */
+
+/* What lies a step beside it and costs less, or may. */
+static int run_beside(struct design_search *x, struct design_seen *best, enum run_fidelity by)
+{
+	struct design_seen *v[2 * DESIGN_AXES] = { NULL }, *d;
+	const size_t price = x->goal.n_bounds;
+	size_t n = 0, kept = 0;
+
+	for (size_t k = 0; k < x->dims; k++)
+		for (int to = -1; to <= 1; to += 2) {
+			if (design_moved(x, best, k, to, &d) < 0)
+				return -1;
+			if (d && !d->out && !(x->goal.early && d->early.figure[price] >= best->form.figure[price]))
+				v[n++] = d;
+		}
+	if (design_run_seen(x, v, n, RUN_ANALYTIC) < 0)
+		return -1;
+	for (size_t i = 0; by == RUN_EVENT && i < n; i++)
+		if (!v[i]->form.fails && design_misses(&x->goal, &v[i]->form) < NEAR &&
+		    v[i]->form.figure[price] < best->form.figure[price])
+			v[kept++] = v[i];
+	return by == RUN_EVENT ? design_run_seen(x, v, kept, RUN_EVENT) : 0;
+}
+
+int design_polish(struct design_search *x, enum run_fidelity by)
+{
+	struct design_seen *best = design_best(x, by, NULL), *was = NULL;
+
+	for (int i = 0; best && best != was && i < STEPS; i++) {
+		was = best;
+		if (run_beside(x, best, by) < 0)
+			return -1;
+		best = design_best(x, by, NULL);
+	}
+	return 0;
+}

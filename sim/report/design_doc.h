@@ -1,0 +1,21 @@
+/* design_doc.h - a design that was searched for: what it is, the way to it, what lies beside it. */
+#ifndef NPUSIM_SIM_REPORT_DESIGN_DOC_H
+#define NPUSIM_SIM_REPORT_DESIGN_DOC_H
+
+#include "sim/design/design.h"
+#include "sim/report/doc.h"
+
+struct design_doc {
+	const struct design_result *r;
+	const char *machine;   /* as people call it */
+	const char *objective; /* what was least, or most */
+	bool maximise;
+	const char *const *bounds;
+	size_t n_bounds;
+	const char *written; /* the file that the design went to; NULL: none */
+};
+void design_doc(struct doc *d, const struct design_doc *x);
+/* The machine's file with the changes in it, each with what it was; `text`: the base's. */
+void design_yaml(const struct design_doc *x, const struct machine_conf *c, const char *base_name, struct str *out);
+
+#endif

@@ -1,0 +1,213 @@
+/* p_design.c - a search for a design against all designs there are, and against luck. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/design/design.h"
+#include "sim/engine/real.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+#define BUDGET 100
+#define GOALS  20
+
+static const char *const axes[] = { "cores=16,24,32,48,64,96",
+	                            "dram.channels=16,24,32,48,64,80,96",
+	                            "l2.size=24 MiB,48 MiB,96 MiB,192 MiB",
+	                            "gemv.units=1,2,4",
+	                            "matrix.cols=32,64,128",
+	                            "clock=1 GHz,1.4 GHz" };
+enum { AXES = sizeof axes / sizeof *axes };
+
+enum { LATENCY, AREA, ENERGY, POWER, EDP, PRODUCT, FIGURES_OF };
+static const char *const names[FIGURES_OF] = { "latency_us", "area_mm2", "energy_uj",
+	                                       "power_w",    "edp",      "area_mm2 * latency_us" };
+
+struct bed {
+	struct arena *a;
+	struct err e;
+	struct res_workload w;
+	struct design_question q;
+	double (*all)[FIGURES_OF]; /* of each design that can be built */
+	size_t n;
+};
+
+static void up(struct bed *b)
+{
+	struct rng r;
+
+	memset(b, 0, sizeof *b);
+	rng_seed(&r, 5, "step");
+	b->a = arena_new(0);
+	b->w = (struct res_workload){ .source = "model", .digest = "1", .wall_ns = -1 };
+	b->q = (struct design_question){ .config = "dsocr",
+		                         .axes = axes,
+		                         .n_axes = AXES,
+		                         .job = { .stream = synth_step(&r, b->a, 3, false),
+		                                  .workload = &b->w,
+		                                  .how = { .start = RUN_STEADY, .seed = 1, .fidelity = RUN_ANALYTIC } },
+		                         .forms = BUDGET,
+		                         .seed = 1 };
+}
+
+static void down(struct bed *b)
+{
+	free(b->all);
+	arena_free(b->a);
+}
+
+static void figures_of(const struct res_point *p, double *v)
+{
+	v[LATENCY] = (double)p->total_ps / 1e6;
+	v[AREA] = (double)p->area_nm2 / 1e12;
+	v[ENERGY] = (double)p->energy_fj / 1e9;
+	v[POWER] = (double)p->energy_fj / (double)p->total_ps / 1e3;
+	v[EDP] = v[ENERGY] * v[LATENCY];
+	v[PRODUCT] = v[AREA] * v[LATENCY];
+}
+
+/* Every design, by the sweep's own evaluation. */
+static void exhaust(struct bed *b)
+{
+	struct arena *a = arena_new(0);
+	struct sweep *s = design_space(&b->q, a, &b->e);
+	struct run_memo **memos = sweep_memos(&b->q.job);
+	struct sweep_job job = b->q.job;
+	size_t at[AXES] = { 0 }, all = 1, k = 0;
+
+	CHECK_OK(s ? 0 : -1, b->e);
+	CHECK_U64(s->n_axes, AXES);
+	job.how.memo = memos[0];
+	for (size_t i = 0; i < AXES; i++)
+		all *= s->axes[i].n;
+	b->all = calloc(all, sizeof *b->all);
+	while (k < AXES) {
+		struct arena *own = arena_new(0);
+		struct res_point p = { .point = 0 };
+		struct real_beyond beyond[REAL_MOST];
+		const char *sets[AXES];
+		struct machine_conf *c;
+
+		for (size_t i = 0; i < AXES; i++)
+			sets[i] = s->axes[i].sets[at[i]];
+		c = sweep_conf(s, sets, &b->e);
+		CHECK_OK(c ? 0 : -1, b->e);
+		if (!real_machine(&c->cfg, 1, beyond)) {
+			CHECK_OK(sweep_eval(s, &job, sets, NULL, NULL, own, &p, &b->e), b->e);
+			figures_of(&p, b->all[b->n++]);
+		}
+		machine_conf_free(c);
+		arena_free(own);
+		for (k = 0; k < AXES && ++at[k] == s->axes[k].n; k++)
+			at[k] = 0;
+	}
+	CHECK(b->n > 2000);
+	sweep_memos_free(&b->q.job, memos);
+	sweep_free(s);
+	arena_free(a);
+}
+
+static int ascending(const void *x, const void *y)
+{
+	const double a = *(const double *)x, b = *(const double *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+struct goal {
+	int objective, of[2], n;
+	double most[2];
+};
+
+/* A bound that some tenth to half of the designs keep. */
+static double threshold(const struct bed *b, int figure, struct rng *r)
+{
+	double *v = calloc(b->n, sizeof *v), x;
+
+	for (size_t i = 0; i < b->n; i++)
+		v[i] = b->all[i][figure];
+	qsort(v, b->n, sizeof *v, ascending);
+	x = v[b->n / 10 + rng_below(r, b->n * 4 / 10)];
+	free(v);
+	return x;
+}
+
+static bool holds(const struct goal *g, const double *v)
+{
+	for (int i = 0; i < g->n; i++)
+		if (v[g->of[i]] > g->most[i])
+			return false;
+	return true;
+}
+
+/* The best of `tries` designs drawn at random; 0: of all. */
+static double best_of(const struct bed *b, const struct goal *g, size_t tries, struct rng *r)
+{
+	double best = HUGE_VAL;
+
+	for (size_t i = 0; i < (tries ? tries : b->n); i++) {
+		const double *v = b->all[tries ? rng_below(r, b->n) : i];
+
+		if (holds(g, v))
+			best = fmin(best, v[g->objective]);
+	}
+	return best;
+}
+
+static void draw(const struct bed *b, struct rng *r, struct goal *g)
+{
+	do {
+		g->objective = (int)rng_below(r, FIGURES_OF);
+		g->n = 1 + (int)rng_below(r, 2);
+		for (int i = 0; i < g->n; i++) {
+			do
+				g->of[i] = (int)rng_below(r, PRODUCT);
+			while (g->of[i] == g->objective || (i && g->of[1] == g->of[0]));
+			g->most[i] = threshold(b, g->of[i], r);
+		}
+	} while (isinf(best_of(b, g, 0, NULL)));
+}
+
+TEST(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck)
+{
+	const int goals = test_rounds(4, GOALS, 5 * GOALS);
+	struct bed b;
+	struct rng r;
+
+	up(&b);
+	exhaust(&b);
+	rng_seed(&r, test_seed(), "goals");
+	for (int i = 0; i < goals; i++) {
+		struct design_result out;
+		struct arena *a = arena_new(0);
+		char text[2][64];
+		const char *bounds[2] = { text[0], text[1] };
+		struct goal g;
+		double all, luck;
+
+		draw(&b, &r, &g);
+		for (int k = 0; k < g.n; k++)
+			snprintf(text[k], sizeof text[k], "%s <= %.17g", names[g.of[k]], g.most[k]);
+		b.q.bounds = bounds;
+		b.q.n_bounds = (size_t)g.n;
+		b.q.objective = names[g.objective];
+		b.q.seed = (uint64_t)i;
+		CHECK_OK(design_run(&b.q, a, &out, &b.e), b.e);
+		all = best_of(&b, &g, 0, NULL);
+		luck = best_of(&b, &g, 10 * BUDGET, &r);
+		if (getenv("NPUSIM_TEST_SAY"))
+			printf("%s: %s%s%s: %.6g of %.6g, luck %.6g, %zu runs\n", names[g.objective], text[0],
+			       g.n > 1 ? ", " : "", g.n > 1 ? text[1] : "", out.best.objective, all, luck, out.forms);
+		if (!out.reached || out.best.objective > 1.01 * all || out.best.objective > 1.02 * luck ||
+		    out.forms > BUDGET)
+			test_fail(__FILE__, __LINE__,
+			          "least %s with %s%s%s: %.9g%s, and there is %.9g (luck %.9g); %zu runs",
+			          names[g.objective], text[0], g.n > 1 ? ", " : "", g.n > 1 ? text[1] : "",
+			          out.best.objective, out.reached ? "" : " does not hold", all, luck, out.forms);
+		CHECK(out.best.objective > all * (1 - 1e-9));
+		design_free(&out);
+		arena_free(a);
+	}
+	down(&b);
+}
+
+SUITE(p_design, T(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck));
