@@ -34,59 +34,36 @@ static double percent(const struct probe_link_row *r)
 
 /* --- what is printed --------------------------------------------------------------------------------------------- */
 
-static void sweep_table(const struct probe *p, enum out_format f, struct str *out)
+/* A message, or a measured one. */
+static void link_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "bytes", OUT_BYTES, 0 },   { "us", OUT_REAL, 2 },        { "gbps", OUT_REAL, 1 },
-		{ "bus_gbps", OUT_REAL, 1 }, { "algorithm", OUT_TEXT, 0 }, { "as", OUT_TEXT, 0 },
-		{ "steps", OUT_INT, 0 },     { "sent_bytes", OUT_INT, 0 }, { "call_us", OUT_REAL, 2 },
-		{ "steps_us", OUT_REAL, 2 }, { "links_us", OUT_REAL, 2 },  { "own_us", OUT_REAL, 2 },
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+	const struct probe *p = of;
+	const struct probe_link_row *r = &p->x.row[i];
 
-	for (size_t i = 0; i < p->x.n; i++) {
-		const struct probe_link_row *r = &p->x.row[i];
-
-		out_int(t, (int64_t)r->ask.bytes);
-		out_real(t, us(r->time.total));
-		out_real(t, probe_link_gbps(r));
-		out_real(t, probe_link_bus_gbps(r));
-		out_text(t, link_algorithm_name(r->time.by));
-		out_text(t, link_protocol_name(r->time.as));
-		out_int(t, r->time.n_steps);
-		out_int(t, (int64_t)r->time.sent);
-		out_real(t, us(r->time.start));
-		out_real(t, us(r->time.steps));
-		out_real(t, us(r->time.wire));
-		out_real(t, us(r->time.own));
+	if (p->beside) {
+		doc_text(d, "collective", link_collective_name(r->ask.what));
+		doc_count(d, "chips", r->ask.chips);
 	}
-	out_table_write(t, f, out);
-	out_table_free(t);
-}
-
-static void beside_table(const struct probe *p, enum out_format f, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "collective", OUT_TEXT, 0 },  { "chips", OUT_INT, 0 },         { "bytes", OUT_BYTES, 0 },
-		{ "measured_us", OUT_REAL, 2 }, { "simulated_us", OUT_REAL, 2 }, { "error_pct", OUT_REAL, 1 },
-		{ "algorithm", OUT_TEXT, 0 },   { "as", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
-
-	for (size_t i = 0; i < p->x.n; i++) {
-		const struct probe_link_row *r = &p->x.row[i];
-
-		out_text(t, link_collective_name(r->ask.what));
-		out_int(t, r->ask.chips);
-		out_int(t, (int64_t)r->ask.bytes);
-		out_real(t, r->us);
-		out_real(t, us(r->time.total));
-		out_real(t, percent(r));
-		out_text(t, link_algorithm_name(r->time.by));
-		out_text(t, link_protocol_name(r->time.as));
+	doc_bytes(d, "bytes", r->ask.bytes);
+	if (p->beside) {
+		doc_real(d, "measured_us", 2, r->us);
+		doc_real(d, "simulated_us", 2, us(r->time.total));
+		doc_real(d, "error_pct", 1, percent(r));
+	} else {
+		doc_real(d, "us", 2, us(r->time.total));
+		doc_real(d, "gbps", 1, probe_link_gbps(r));
+		doc_real(d, "bus_gbps", 1, probe_link_bus_gbps(r));
 	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+	doc_text(d, "algorithm", link_algorithm_name(r->time.by));
+	doc_text(d, "as", link_protocol_name(r->time.as));
+	if (p->beside)
+		return;
+	doc_count(d, "steps", r->time.n_steps);
+	doc_count(d, "sent_bytes", r->time.sent);
+	doc_real(d, "call_us", 2, us(r->time.start));
+	doc_real(d, "steps_us", 2, us(r->time.steps));
+	doc_real(d, "links_us", 2, us(r->time.wire));
+	doc_real(d, "own_us", 2, us(r->time.own));
 }
 
 /* Each collective on each number of chips that there are rows of, in order; false: there is none behind. */
@@ -107,104 +84,78 @@ static bool next_group(const struct probe *p, int *what, uint32_t *chips)
 	return false;
 }
 
-static void errors_table(const struct probe *p, struct str *out)
+struct errors {
+	uint32_t chips;
+	struct probe_link_error x;
+};
+
+static void error_row(struct doc *d, const void *of, size_t what)
 {
-	static const struct out_col cols[] = {
-		{ "collective", OUT_TEXT, 0 }, { "chips", OUT_INT, 0 },     { "rows", OUT_INT, 0 },
-		{ "mean_pct", OUT_REAL, 1 },   { "most_pct", OUT_REAL, 1 },
-	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
-	uint32_t chips = 0;
+	const struct errors *r = of;
+	const bool json = d->format == OUT_JSON;
 
-	for (int what = 0; next_group(p, &what, &chips);) {
-		const struct probe_link_error x = probe_link_judge(&p->x, (enum link_collective)what, chips);
+	doc_text(d, "collective", link_collective_name((enum link_collective)what));
+	doc_count(d, "chips", r->chips);
+	doc_count(d, json ? "n" : "rows", r->x.n);
+	doc_real(d, json ? "mape" : "mean_pct", 1, 100 * r->x.mean);
+	doc_real(d, json ? "max_ape" : "most_pct", 1, 100 * r->x.most);
+}
 
-		out_text(t, link_collective_name((enum link_collective)what));
-		out_int(t, chips);
-		out_int(t, (int64_t)x.n);
-		out_real(t, 100 * x.mean);
-		out_real(t, 100 * x.most);
+static void errors(struct doc *d, const struct probe *p)
+{
+	struct errors r = { .chips = 0 };
+
+	doc_say(d, "\n");
+	doc_table_open(d, "errors", NULL);
+	for (int what = 0; next_group(p, &what, &r.chips);) {
+		r.x = probe_link_judge(&p->x, (enum link_collective)what, r.chips);
+		doc_row(d, error_row, &r, (size_t)what);
 	}
-	str_addc(out, '\n');
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
+	doc_table_close(d, error_row, &r);
 	if (p->x.left_out)
-		str_addf(out, "%zu rows of '%s' are no collectives\n", p->x.left_out, p->beside);
+		doc_say(d, "%zu rows of '%s' are no collectives\n", p->x.left_out, p->beside);
 }
 
-static void errors_json(const struct probe *p, struct out_json *j)
+static void point_row(struct doc *d, const void *of, size_t i)
 {
-	uint32_t chips = 0;
+	const struct probe_link_row *r = (const struct probe_link_row *)of + i;
 
-	out_json_open(j, "errors", '[');
-	for (int what = 0; next_group(p, &what, &chips);) {
-		const struct probe_link_error x = probe_link_judge(&p->x, (enum link_collective)what, chips);
-
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "collective", link_collective_name((enum link_collective)what));
-		out_json_u64(j, "chips", chips);
-		out_json_u64(j, "n", x.n);
-		out_json_real(j, "mape", 100 * x.mean);
-		out_json_real(j, "max_ape", 100 * x.most);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-}
-
-static void fields(struct out_json *j, const struct probe_link_row *r)
-{
-	out_json_text(j, "collective", link_collective_name(r->ask.what));
-	out_json_u64(j, "chips", r->ask.chips);
-	out_json_u64(j, "bytes", r->ask.bytes);
-	out_json_real(j, "mean_ns", (double)r->time.total / 1e3);
-	out_json_real(j, "gbps", probe_link_gbps(r));
-	out_json_real(j, "bus_gbps", probe_link_bus_gbps(r));
-	out_json_text(j, "algorithm", link_algorithm_name(r->time.by));
-	out_json_text(j, "protocol", link_protocol_name(r->time.as));
-	out_json_u64(j, "steps", r->time.n_steps);
-	out_json_u64(j, "sent_bytes", r->time.sent);
+	doc_text(d, "collective", link_collective_name(r->ask.what));
+	doc_count(d, "chips", r->ask.chips);
+	doc_count(d, "bytes", r->ask.bytes);
+	doc_real(d, "mean_ns", 0, (double)r->time.total / 1e3);
+	doc_real(d, "gbps", 0, probe_link_gbps(r));
+	doc_real(d, "bus_gbps", 0, probe_link_bus_gbps(r));
+	doc_text(d, "algorithm", link_algorithm_name(r->time.by));
+	doc_text(d, "protocol", link_protocol_name(r->time.as));
+	doc_count(d, "steps", r->time.n_steps);
+	doc_count(d, "sent_bytes", r->time.sent);
 	if (r->us > 0) {
-		out_json_real(j, "measured_ns", r->us * 1e3);
-		out_json_real(j, "error_pct", percent(r));
+		doc_real(d, "measured_ns", 0, r->us * 1e3);
+		doc_real(d, "error_pct", 0, percent(r));
 	}
 }
 
-/* The last point's fields stand on top, too: the largest message. */
-static void print_json(const struct probe *p, struct str *out)
+/* In JSON the last point's fields stand on top, too: the largest message. */
+static void put(struct doc *d, const struct probe *p)
 {
-	struct out_json j;
-
-	out_json_init(&j, out);
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "probe", "link");
-	out_json_text(&j, "machine", p->machine);
-	out_json_text(&j, "beside", p->beside);
-	fields(&j, &p->x.row[p->x.n - 1]);
+	if (d->format == OUT_JSON) {
+		doc_open(d, NULL, '{');
+		doc_text(d, "probe", "link");
+		doc_text(d, "machine", p->machine);
+		doc_text(d, "beside", p->beside);
+		point_row(d, p->x.row, p->x.n - 1);
+		if (p->beside)
+			errors(d, p);
+		doc_table(d, "points", NULL, p->x.n, point_row, p->x.row);
+		doc_close(d, '}');
+		return;
+	}
+	if (!p->beside)
+		doc_say(d, "%s: %s on %u chips\n\n", p->machine, link_collective_name(p->what), p->chips);
+	doc_table(d, NULL, NULL, p->x.n, link_row, p);
 	if (p->beside)
-		errors_json(p, &j);
-	out_json_open(&j, "points", '[');
-	for (size_t i = 0; i < p->x.n; i++) {
-		out_json_open(&j, NULL, '{');
-		fields(&j, &p->x.row[i]);
-		out_json_close(&j, '}');
-	}
-	out_json_close(&j, ']');
-	out_json_close(&j, '}');
-}
-
-static void print(const struct probe *p, enum out_format f, struct str *out)
-{
-	if (f == OUT_JSON) {
-		print_json(p, out);
-	} else if (p->beside) {
-		beside_table(p, f, out);
-		if (f == OUT_TABLE)
-			errors_table(p, out);
-	} else {
-		if (f == OUT_TABLE)
-			str_addf(out, "%s: %s on %u chips\n\n", p->machine, link_collective_name(p->what), p->chips);
-		sweep_table(p, f, out);
-	}
+		errors(d, p);
 }
 
 /* --- what is asked ----------------------------------------------------------------------------------------------- */
@@ -261,26 +212,7 @@ static int probe_links(const struct options *o, const struct link_cfg *of, struc
 	return probe_link_sizes(p->what, p->chips, bytes, a, &p->x, e) < 0 ? -1 : probe_link_run(&links, &p->x, e);
 }
 
-static int cmd_probe_link_run(const struct options *o, enum out_format f, struct str *out, struct err *e)
-{
-	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
-	struct arena *a = arena_new(0);
-	int rc = -1;
-
-	if (c && !a) {
-		err_nomem(e, "for a probe");
-	} else if (c) {
-		struct probe p = { .machine = c->cfg.name, .beside = o->beside };
-
-		if ((rc = probe_links(o, &c->cfg.links, a, &p, e)) == 0)
-			print(&p, f, out);
-	}
-	arena_free(a);
-	machine_conf_free(c);
-	return rc;
-}
-
-static int check_options(const struct options *o, enum out_format *f, struct err *e)
+static int check_options(const struct options *o, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the system is missing: -c hgx-h200, say");
@@ -288,13 +220,35 @@ static int check_options(const struct options *o, enum out_format *f, struct err
 		return err_set(e, ERR_USAGE, "a collective has 2 to %d chips, for option '--chips'", LINK_MAX_CHIPS);
 	if (o->beside && o->bytes)
 		return err_set(e, ERR_USAGE, "option '--bytes' is of a probe alone: a table has its own sizes");
-	return cmd_format(o->format, f, e);
+	return 0;
+}
+
+static int probe_link(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
+	struct machine_conf *c;
+	struct arena *a;
+	int rc = -1;
+
+	(void)args;
+	if (check_options(o, e) < 0 || !(c = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
+		return -1;
+	if (!(a = arena_new(0))) {
+		err_nomem(e, "for a probe");
+	} else {
+		struct probe p = { .machine = c->cfg.name, .beside = o->beside };
+
+		if ((rc = probe_links(o, &c->cfg.links, a, &p, e)) == 0)
+			put(d, &p);
+	}
+	arena_free(a);
+	machine_conf_free(c);
+	return rc;
 }
 
 int cmd_probe_link(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .config = NULL };
-	struct opt_list args = { NULL, 0 };
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the system: a machine with 'links', as those in configs/system" },
@@ -309,7 +263,7 @@ int cmd_probe_link(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "beside", OPT_READ, &o.beside, "TABLE",
 		  "hold it against measured times: CSV with the columns op, gpus, bytes and us" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the system; may be repeated" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -325,12 +279,6 @@ int cmd_probe_link(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		0
 	};
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
-		rc = cmd_probe_link_run(&o, f, out, e);
-	opt_list_free(&args);
-	opt_list_free(&o.sets);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, probe_link, &o, argc, argv, out, e);
 }

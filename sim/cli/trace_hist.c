@@ -79,7 +79,7 @@ int cmd_trace_hist(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'm', "metric", OPT_TEXT, &o.metric, "METRIC", "only this one; by default all thirteen" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the bins alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the bins alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim trace hist T.db [--metric METRIC] [--range NAME]",

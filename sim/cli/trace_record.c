@@ -249,7 +249,7 @@ static int record(struct run *r, char **argv, struct doc *d, struct err *e)
 	rc = import_all(r, d, e);
 	doc_table_close(d, trace_record_row, NULL);
 	if (rc < 0 || !r->imported)
-		str_clear(d->to);
+		doc_drop(d);
 	return rc == 0 ? verdict(r, e) : -1;
 }
 
@@ -291,7 +291,7 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		  "the capture library; by default " LIBRARY " beside this program,"
 		  " or where it was installed" },
 		{ 0, "redact", OPT_FLAG, &o.redact, NULL, CMD_REDACT_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {

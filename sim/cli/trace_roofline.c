@@ -47,7 +47,7 @@ int cmd_trace_roofline(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N kernels with most time; all of them by default" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim trace roofline T.db [-n N] [--range NAME] [-c GPU.yaml]",

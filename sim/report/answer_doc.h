@@ -1,7 +1,8 @@
-/* answer_doc.h - studies that were judged: as tables, CSV, JSON and Markdown, and one as a page. */
+/* answer_doc.h - studies that were judged: as a document, in Markdown, and one as a page. */
 #ifndef NPUSIM_SIM_REPORT_ANSWER_DOC_H
 #define NPUSIM_SIM_REPORT_ANSWER_DOC_H
 
+#include "sim/report/doc.h"
 #include "sim/study/answer.h"
 
 struct answers {
@@ -9,11 +10,10 @@ struct answers {
 	size_t n;
 };
 void answer_commands(const struct answers *s, struct str *out); /* what would run */
-void answer_table(const struct answers *s, struct str *out);
-void answer_csv(const struct answers *s, struct str *out);
-void answer_json(const struct answers *s, struct str *out); /* of one an object, of several an array */
+void answer_doc(struct doc *d,
+                const struct answers *s); /* JSON of one is an object, of several an array; CSV has the claims */
 void answer_markdown(const struct answers *s, struct str *out);
-/* A page for any browser, without scripts. */
+/* The same as HTML. */
 void answer_page(const struct answer *x, struct str *out);
 /* "batching" of "configs/studies/batching.yaml". */
 const char *answer_stem(const struct answer *x, size_t *n);

@@ -57,8 +57,7 @@ static const struct cmd commands[] = { { "look", look, NULL, "" },
 
 static void print(struct answer *x)
 {
-	static void (*const how[])(const struct answers *, struct str *) = { answer_commands, answer_table, answer_csv,
-		                                                             answer_json, answer_markdown };
+	static void (*const how[])(const struct answers *, struct str *) = { answer_commands, answer_markdown };
 	const struct answers s = { &x, 1 };
 	struct str out = STR_INIT;
 
@@ -67,8 +66,15 @@ static void print(struct answer *x)
 		assert(out.len && !out.failed);
 		str_clear(&out);
 	}
-	answer_page(x, &out);
-	assert(out.len && !out.failed);
+	for (int f = 0; f < OUT_FORMATS; f++) {
+		struct doc d;
+
+		doc_init(&d, (enum out_format)f, 0, &out);
+		answer_doc(&d, &s);
+		doc_end(&d);
+		assert(out.len && !out.failed);
+		str_clear(&out);
+	}
 	str_free(&out);
 }
 

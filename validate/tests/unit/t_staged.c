@@ -14,11 +14,6 @@ static int read_work(const struct workload_spec *s, const struct machine_cfg *m,
 	return workload_read(s, &(struct workload_reader){ .source = &path_source, .machine = m }, w, e);
 }
 
-static int opaque(const struct workload *w, bool allowed, struct err *e)
-{
-	return allowed ? 0 : workload_opaque(&w->stream, 5, e);
-}
-
 struct bed {
 	struct arena *a;
 	struct staged_job j;
@@ -38,7 +33,6 @@ static void up(struct bed *b, const char *config, enum run_fidelity f)
 	b->j.how = run_opts_default();
 	b->j.how.fidelity = f;
 	b->j.read = read_work;
-	b->j.opaque = opaque;
 }
 
 static void ask(struct bed *b, const char *list, const struct workload_spec *all)
