@@ -56,7 +56,7 @@ STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pai
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels answer_doc page_run page_machine page_sweep page_curves chrome chrome_trace launches series timeline baseline eval run_verdict run_members run_facts run_ops run_mapping run_align lay_time run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust staged staged_store staged_doc job explain page
 API = api api_machine api_work api_eval api_limits
-LIVE_OF = live_pack
+LIVE_OF = live_pack live_page
 UI = screen out out_html out_sql shells outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link rates_map rates_run
@@ -266,7 +266,7 @@ CLANG = clang
 WASM = $(BUILD)/wasm
 # What is not called there is not there: reading profiles, databases, workers.
 WASM_LEFT_OUT = sim/base/pool.c sim/base/inputs.c sim/base/db.c sim/base/newfile.c sim/base/temp.c traces/db/% traces/read/% results/db/% results/plot/% \
-                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% \
+                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% sim/live/live_page.c \
                 sim/ui/opt% sim/ui/inner.c sim/ui/screen.c sim/ui/progress.c sim/ui/outfile.c
 WASM_OBJ = $(patsubst %.c,$(WASM)/%.o,$(filter-out $(WASM_LEFT_OUT),$(LIB_SRC)) $(LIVE))
 # Headers of libraries from the host, behind those of the target.

@@ -44,8 +44,7 @@ static void shown(struct doc *d, const void *of, size_t i)
 	doc_text(d, "unit", has_unit(r.field->type) ? config_unit_of(str_c(&value)) : "");
 	doc_text(d, "given", r.given ? "yes" : "no");
 	doc_text(d, "source", r.source);
-	d->to->failed |= value.failed;
-	str_free(&value);
+	doc_free(d, &value);
 }
 
 struct show {

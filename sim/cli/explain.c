@@ -50,8 +50,7 @@ static void print_text(struct doc *d, const struct explain_line *lines, int n)
 		         lines[i].unit, lines[i].where, lines[i].source);
 		doc_say(d, "      ");
 		out_wrap(str_c(&under), 6, 6, WIDTH, d->to);
-		d->to->failed |= under.failed;
-		str_free(&under);
+		doc_free(d, &under);
 	}
 }
 

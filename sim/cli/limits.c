@@ -43,8 +43,7 @@ static void limits_show(const struct limits_question *q, const struct workload *
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
 	limits_doc(d, &v);
-	d->to->failed |= text.failed;
-	str_free(&text);
+	doc_free(d, &text);
 }
 
 static struct limits_question question(const struct options *o, const struct op_stream *s)

@@ -216,8 +216,7 @@ static void verdict_row(struct doc *d, const void *of, size_t w)
 	doc_real_if(d, "missed_pct", 1, missed.known, 100 * missed.value);
 	doc_text(d, "by", alone.by == RUN_EVENT ? "events" : "closed form");
 	doc_text(d, "why", str_c(&why));
-	d->to->failed |= why.failed;
-	str_free(&why);
+	doc_free(d, &why);
 }
 
 static const struct doc_lines lines = { 0, 0, WIDTH };
@@ -230,8 +229,7 @@ static void page_sets(struct doc *d, const char *const *sets, size_t n)
 		str_addf(&s, "%s%s", k ? ", " : "", sets[k]);
 	if (n)
 		doc_put_lines(d, DOC_CODE, lines, str_c(&s));
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static void page_head(struct doc *d, const struct ablate_doc *v)
@@ -249,8 +247,7 @@ static void page_head(struct doc *d, const struct ablate_doc *v)
 		v->x->base, ablate_how_run(v), v->build);
 	doc_put_lines(d, DOC_TEXT, lines, str_c(&s));
 	page_sets(d, v->x->sets, v->x->n_sets);
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static void page_change(struct doc *d, const struct ablate_doc *v, size_t i)
@@ -332,8 +329,7 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "missed_by", ablate_doc_by_name(&missed));
 	doc_real_if(d, "missed_form", 5, missed.both, missed.form);
 	doc_text(d, "why", str_c(&why));
-	d->to->failed |= why.failed;
-	str_free(&why);
+	doc_free(d, &why);
 }
 
 /* --- json ---------------------------------------------------------------------------------------------------------- */
@@ -395,8 +391,7 @@ static void change(struct doc *d, const void *of, size_t i)
 	worth_members(d, "missed", &missed);
 	run_members(d, "alone", v, x->w, &r->alone[i]);
 	run_members(d, "all_but_it", v, x->w, &r->without[i]);
-	d->to->failed |= why.failed;
-	str_free(&why);
+	doc_free(d, &why);
 }
 
 static void listed(struct doc *d, const void *of, size_t i)

@@ -38,8 +38,7 @@ static void group_row(struct doc *d, const void *of, size_t i)
 		if (g->figures[f].bar && !d->heads && u->figures[f].type == EXPR_NUMBER && t->most[f] > 0)
 			doc_mark(d, OUT_PLAIN, u->figures[f].number / t->most[f]);
 	}
-	d->to->failed |= cell.failed;
-	str_free(&cell);
+	doc_free(d, &cell);
 }
 
 static void run_commands(struct doc *d, const struct answer *x, const struct answer_group *g)
@@ -102,8 +101,7 @@ static void claim_text(struct doc *d, const struct answer *x, const struct answe
 	doc_fold(d, NULL);
 	doc_say(d, "\n");
 	doc_item(d, false);
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static void one(struct doc *d, const struct answer *x)
@@ -126,8 +124,7 @@ static void one(struct doc *d, const struct answer *x)
 	doc_say(d, "\n");
 	for (size_t i = 0; i < x->n_claims; i++)
 		claim_text(d, x, &x->claims[i]);
-	d->to->failed |= counts.failed;
-	str_free(&counts);
+	doc_free(d, &counts);
 }
 
 void answer_commands(const struct answers *s, struct str *out)

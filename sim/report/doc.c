@@ -31,8 +31,10 @@ static void flush(struct doc *d)
 	const char *text = str_c(&d->said);
 
 	text += strspn(text, "\n");
-	if (*text)
+	if (*text) {
 		out_html_element("pre", "", text, &d->page);
+		str_addc(&d->page, '\n');
+	}
 	d->page.failed |= d->said.failed;
 	str_clear(&d->said);
 }
@@ -50,6 +52,12 @@ void doc_end(struct doc *d)
 	d->out->failed |= d->page.failed;
 	str_free(&d->said);
 	str_free(&d->page);
+}
+
+void doc_free(struct doc *d, struct str *text)
+{
+	d->to->failed |= text->failed;
+	str_free(text);
 }
 
 void doc_drop(struct doc *d)
@@ -269,8 +277,7 @@ void doc_put_judged(struct doc *d, enum out_mark m, const char *word, struct doc
 	}
 	str_addf(&s, "%s: %s", word, text);
 	doc_put_lines(d, DOC_TEXT, how, str_c(&s));
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static void markup(struct doc *d, const char *text)
@@ -318,8 +325,7 @@ void doc_say_fact(struct doc *d, const char *label, const char *text, size_t wid
 		text += n + (text[n] != '\0');
 		label = "";
 	}
-	d->to->failed |= line.failed;
-	str_free(&line);
+	doc_free(d, &line);
 }
 
 void doc_say_more(struct doc *d, size_t shown, size_t all)
@@ -363,8 +369,7 @@ void doc_put_cut(struct doc *d, const char *v, size_t most)
 		v = str_c(&s);
 	}
 	doc_put_text(d, v);
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 void doc_put_int(struct doc *d, int64_t v)

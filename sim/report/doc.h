@@ -44,6 +44,8 @@ void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to);
 void doc_again(struct doc *d, enum out_format f);
 /* All is stated: a page is written, if there is anything on it. */
 void doc_end(struct doc *d);
+/* Of a text that was stated: where memory failed it, it fails the document. */
+void doc_free(struct doc *d, struct str *text);
 /* Nothing of it is to be shown. */
 void doc_drop(struct doc *d);
 /* As a tree of JSON; `to` is where memory that failed is told, and stays empty. */
