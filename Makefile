@@ -65,12 +65,12 @@ REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc o
             baseline eval launches staged staged_store staged_doc job serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
-            compare_doc limits_doc design_doc limits_store ablate_doc ablate_page forced_doc points_doc explain \
-            sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc experiment_page \
-            page page_run page_machine page_sweep page_curves plain_page
+            compare_doc limits_doc design_doc limits_store ablate_doc forced_doc points_doc explain \
+            sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
+            page page_run page_machine page_sweep page_curves
 API = api api_machine api_work api_eval api_limits
-LIVE_OF = live_pack
-UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
+LIVE_OF = live_pack live_page
+UI = screen out out_html out_sql shells outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
@@ -288,7 +288,7 @@ CLANG = clang
 WASM = $(BUILD)/wasm
 # What is not called there is not there: reading profiles, databases, workers.
 WASM_LEFT_OUT = sim/base/pool.c sim/base/inputs.c sim/base/db.c sim/base/newfile.c sim/base/temp.c traces/db/% traces/read/% results/db/% results/plot/% \
-                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% \
+                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% sim/live/live_page.c \
                 sim/ui/opt% sim/ui/inner.c sim/ui/screen.c sim/ui/progress.c sim/ui/outfile.c
 WASM_OBJ = $(patsubst %.c,$(WASM)/%.o,$(filter-out $(WASM_LEFT_OUT),$(LIB_SRC)) $(LIVE))
 # Headers of libraries from the host, behind those of the target.

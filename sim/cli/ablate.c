@@ -162,7 +162,7 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		  "workers; as many as there are processors by default. The answer does not depend on it" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.all, WORKLOAD_ABLATE) },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

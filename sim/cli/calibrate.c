@@ -152,7 +152,7 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },
 		{ 0, "check", OPT_FLAG, &o.check, NULL, "exit 1 when a value differs from the one the files gave" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

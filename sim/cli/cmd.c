@@ -66,22 +66,37 @@ int cmd_format(const char *text, enum out_format *f, struct err *e)
 	return text ? out_format_parse(text, f, e) : 0;
 }
 
-void cmd_doc(struct doc *d, enum out_format f, struct str *out)
+/* "config_peaks" of "npusim config peaks CONFIG...": a page's title, and SQL's table. */
+static void name_of(const struct opt_cmd *cmd, char *to, size_t size)
 {
-	doc_init(d, f, screen_width(), out);
+	const char *at = cmd->usage + strcspn(cmd->usage, " ");
+	size_t n = 0;
+
+	while (*at == ' ' && at[1] >= 'a' && at[1] <= 'z') {
+		const size_t word = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0-9");
+
+		n += (size_t)snprintf(to + n, size - n, "%s%.*s", n ? "_" : "", (int)word, at + 1);
+		if (n >= size)
+			break;
+		at += 1 + word;
+	}
 }
 
 int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body, void *o, int argc, char **argv,
            struct str *out, struct err *e)
 {
 	struct opt_list args = { NULL, 0 };
+	char name[64] = "npusim";
 	enum out_format f;
 	struct doc d;
 	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_format(*format, &f, e)) == 0) {
-		cmd_doc(&d, f, out);
+	if (rc == 0 && (rc = cmd_format(format ? *format : NULL, &f, e)) == 0) {
+		doc_init(&d, f, screen_width(), out);
+		name_of(cmd, name, sizeof name);
+		d.name = name;
 		rc = body(o, &args, &d, e);
+		doc_end(&d);
 	}
 	opt_list_free(&args);
 	for (const struct opt *x = cmd->opts; x->type != OPT_END; x++)

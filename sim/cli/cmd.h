@@ -80,10 +80,8 @@ void cmd_trace_private_note(const char *file, const struct trace_import_stats *s
 void cmd_complain(const struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
-/* What a command prints, as wide as the screen. */
-void cmd_doc(struct doc *d, enum out_format f, struct str *out);
-/* All that most commands are: parses, runs `body` with its options `o` and what it prints, and frees the options' lists.
- * `format`: where the option of that name is. */
+/* All that most commands are: parses, runs `body` with its options `o` and what it prints, as wide as the screen, and frees the
+ * options' lists. `format`: where the option of that name is; NULL: there is none. */
 typedef int cmd_body(void *o, const struct opt_list *args, struct doc *d, struct err *e);
 int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body, void *o, int argc, char **argv,
            struct str *out, struct err *e);
@@ -110,6 +108,8 @@ static inline size_t cmd_first(uint64_t asked, size_t all)
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
-#define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
+/* All documents have all formats (out_format_names). */
+#define CMD_FORMATS     "table|csv|json|html|sql"
+#define CMD_FORMAT_HELP "how to print: table by default; html is a page, sql the table of csv"
 
 #endif

@@ -154,7 +154,7 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "sweep", OPT_U64, &o.sweep, "N", "compare points of this sweep, not runs; 0: of the last one" },
 		{ 0, "ops", OPT_U64, &o.top, "N",
 		  "list the N ops, of points the N statistics, that differ most; 20 by default (json and csv have all)" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {

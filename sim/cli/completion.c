@@ -97,21 +97,21 @@ static int query(const struct cmd *table, const struct completion_words *w, stru
 
 /* --- the command ------------------------------------------------------------------------------------------- */
 
-static int completion(const struct cmd *all, const struct opt_list *args, struct str *out, struct err *e)
+static int completion(void *all, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	const char *script = args->n == 1 ? shells_script(args->v[0]) : NULL;
 	struct completion_words w = { NULL, 0 };
 	int rc;
 
 	if (script) {
-		str_add(out, script);
+		str_add(d->to, script);
 		return 0;
 	}
 	if (strcmp(args->v[0], "query") != 0)
 		return err_set(e, ERR_USAGE, "no completion for '%s': there is bash, zsh and fish",
 		               args->n > 1 ? args->v[1] : args->v[0]);
 	if ((rc = completion_join(args, &w, e)) == 0)
-		rc = query(all, &w, out, e);
+		rc = query(*(const struct cmd *const *)all, &w, d->to, e);
 	words_free(&w);
 	return rc;
 }
@@ -135,11 +135,6 @@ int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out
 		1,
 		-1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = completion(all, &args, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, completion, &all, argc, argv, out, e);
 }

@@ -44,35 +44,43 @@ static void shown(struct doc *d, const void *of, size_t i)
 	doc_text(d, "unit", has_unit(r.field->type) ? config_unit_of(str_c(&value)) : "");
 	doc_text(d, "given", r.given ? "yes" : "no");
 	doc_text(d, "source", r.source);
-	d->to->failed |= value.failed;
-	str_free(&value);
+	doc_free(d, &value);
 }
 
-static int config_show(const char *path, const struct opt_list *sets, enum out_format f, struct str *out, struct err *e)
-{
-	struct machine_conf *c = machine_conf_load(path, sets->v, sets->n, e);
-	struct doc d;
+struct show {
+	struct opt_list sets;
+	const char *format;
+};
 
-	if (!c)
+/* YAML is of this command alone. */
+static int config_show(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct show *o = options;
+	const bool yaml = !o->format || strcmp(o->format, "yaml") == 0;
+	enum out_format f;
+	struct machine_conf *c;
+
+	if (cmd_format(yaml ? NULL : o->format, &f, e) < 0 ||
+	    !(c = machine_conf_load(args->v[0], o->sets.v, o->sets.n, e)))
 		return -1;
-	cmd_doc(&d, f, out);
+	if (!yaml)
+		doc_again(d, f);
 	if (f == OUT_TABLE)
-		cfg_dump(c->raw, out);
+		cfg_dump(c->raw, d->to);
 	else
-		doc_table(&d, NULL, NULL, cfg_count(c->raw), shown, c->raw);
+		doc_table(d, NULL, NULL, cfg_count(c->raw), shown, c->raw);
 	machine_conf_free(c);
 	return 0;
 }
 
 int cmd_config_show(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct opt_list args = { NULL, 0 }, sets = { NULL, 0 };
-	const char *format = NULL;
+	struct show o = { .format = NULL };
 	const struct opt opts[] = {
-		{ 's', "set", OPT_SETS, &sets, "KEY=VALUE", "change a parameter first; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "yaml|csv|json",
-		  "yaml, the default, reads back to the same machine; csv and"
-		  " json have a row a parameter and say which were given, and by whom" },
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter first; may be repeated" },
+		{ 0, "format", OPT_TEXT, &o.format, "yaml|csv|json|html|sql",
+		  "yaml, the default, reads back to the same machine; the"
+		  " others have a row a parameter and say which were given, and by whom" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -85,16 +93,8 @@ int cmd_config_show(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	enum out_format f = OUT_TABLE;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && format && strcmp(format, "yaml") != 0)
-		rc = cmd_format(format, &f, e);
-	if (rc == 0)
-		rc = config_show(args.v[0], &sets, f, out, e);
-	opt_list_free(&args);
-	opt_list_free(&sets);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, config_show, &o, argc, argv, out, e);
 }
 
 /* --- diff -------------------------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ int cmd_config_diff(int argc, char **argv, struct str *out, struct err *e)
 	bool exit_code = false;
 	const struct opt opts[] = {
 		{ 0, "exit-code", OPT_FLAG, &exit_code, NULL, "exit with 1 when the machines differ" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

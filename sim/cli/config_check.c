@@ -118,7 +118,7 @@ static int do_config_check(void *options, const struct opt_list *files, struct d
 	}
 	doc_table_close(d, NULL, NULL);
 	if (failed == files->n)
-		str_clear(d->to);
+		doc_drop(d);
 	if (o->below.len)
 		doc_say(d, "\n%s", str_c(&o->below));
 	d->to->failed |= o->below.failed;
@@ -134,7 +134,7 @@ int cmd_config_check(int argc, char **argv, struct str *out, struct err *e)
 		  "change a parameter, as if the file said so; may be repeated" },
 		{ 0, "sources", OPT_FLAG, &o.sources, NULL,
 		  "of a file that describes a real device: every number says where it is from" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

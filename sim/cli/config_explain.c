@@ -163,7 +163,7 @@ int cmd_config_explain(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &x.path, "CONFIG",
 		  "show the values of this machine, and where they are from" },
-		{ 0, "format", OPT_TEXT, &x.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &x.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {

@@ -20,7 +20,7 @@ static int all(void *asked, const struct opt_list *files, struct doc *d, struct 
 	}
 	doc_table_close(d, NULL, NULL);
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	return rc;
 }
 
@@ -29,7 +29,7 @@ int config_rows(const struct config_rows *r, int argc, char **argv, struct str *
 	struct asked o = { .r = r };
 	const struct opt opts[] = {
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machines; may be repeated" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { r->synopsis, r->about, r->examples, opts, 1, -1 };

@@ -69,7 +69,7 @@ static int tech(void *o, const struct opt_list *args, struct doc *d, struct err 
 int cmd_config_tech(int argc, char **argv, struct str *out, struct err *e)
 {
 	const char *format = NULL;
-	const struct opt opts[] = { { 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+	const struct opt opts[] = { { 0, "format", OPT_TEXT, &format, CMD_FORMATS, CMD_FORMAT_HELP },
 		                    { .type = OPT_END } };
 	const struct opt_cmd cmd = {
 		"npusim config tech NODE",

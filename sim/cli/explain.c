@@ -39,68 +39,62 @@ static int told(const char *path, uint64_t run, struct arena *a, struct explain_
 /* --- how it is printed ------------------------------------------------------------------------------------- */
 
 /* A sentence, and below it what it stands on. */
-static void print_text(const struct explain_line *lines, int n, struct str *out)
+static void print_text(struct doc *d, const struct explain_line *lines, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct str under = STR_INIT;
 
-		str_addf(out, "%2d  ", i + 1);
-		out_wrap(lines[i].text, 4, 4, WIDTH, out);
+		doc_say(d, "%2d  ", i + 1);
+		out_wrap(lines[i].text, 4, 4, WIDTH, d->to);
 		str_addf(&under, "%s %.6g%s%s, %s; %s", lines[i].figure, lines[i].value, *lines[i].unit ? " " : "",
 		         lines[i].unit, lines[i].where, lines[i].source);
-		str_add(out, "      ");
-		out_wrap(str_c(&under), 6, 6, WIDTH, out);
-		out->failed |= under.failed;
-		str_free(&under);
+		doc_say(d, "      ");
+		out_wrap(str_c(&under), 6, 6, WIDTH, d->to);
+		doc_free(d, &under);
 	}
 }
 
-static void print_rows(const struct explain_line *lines, int n, enum out_format f, struct str *out)
+static void line_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = {
-		{ "about", OUT_TEXT, 0 }, { "text", OUT_TEXT, 0 },  { "figure", OUT_TEXT, 0 }, { "value", OUT_REAL, 6 },
-		{ "unit", OUT_TEXT, 0 },  { "where", OUT_TEXT, 0 }, { "source", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct explain_line *x = (const struct explain_line *)of + i;
 
-	for (int i = 0; i < n; i++) {
-		out_text(t, lines[i].about);
-		out_text(t, lines[i].text);
-		out_text(t, lines[i].figure);
-		out_real(t, lines[i].value);
-		out_text(t, lines[i].unit);
-		out_text(t, lines[i].where);
-		out_text(t, lines[i].source);
-	}
-	out_table_write(t, f, out);
-	out_table_free(t);
+	doc_text(d, "about", x->about);
+	doc_text(d, "text", x->text);
+	doc_text(d, "figure", x->figure);
+	doc_real(d, "value", 6, x->value);
+	doc_text(d, "unit", x->unit);
+	doc_text(d, "where", x->where);
+	doc_text(d, "source", x->source);
 }
 
 /* --- options ----------------------------------------------------------------------------------------------- */
 
-static int explain(const char *path, uint64_t run, enum out_format f, struct str *out, struct err *e)
+struct options {
+	const char *format;
+	uint64_t run;
+};
+
+static int explain(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	struct explain_line lines[EXPLAIN_LINES];
 	struct arena *a = arena_new(MEMORY);
-	int n = a ? told(path, run, a, lines, e) : err_nomem(e, "for a run");
+	int n = a ? told(args->v[0], o->run, a, lines, e) : err_nomem(e, "for a run");
 
-	if (n > 0 && f == OUT_TABLE)
-		print_text(lines, n, out);
+	if (n > 0 && d->format == OUT_TABLE)
+		print_text(d, lines, n);
 	else if (n > 0)
-		print_rows(lines, n, f, out);
+		doc_table(d, NULL, NULL, (size_t)n, line_row, lines);
 	arena_free(a);
 	return n < 0 ? -1 : 0;
 }
 
 int cmd_explain(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct opt_list args = { NULL, 0 };
-	const char *format = NULL;
-	uint64_t run = 0;
-	enum out_format f;
+	struct options o = { .format = NULL };
 	const struct opt opts[] = {
-		{ 0, "run", OPT_COUNT, &run, "N", "which of the file's runs; the last by default" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "run", OPT_COUNT, &o.run, "N", "which of the file's runs; the last by default" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -117,10 +111,6 @@ int cmd_explain(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = explain(args.v[0], run, f, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, explain, &o, argc, argv, out, e);
 }

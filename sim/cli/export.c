@@ -92,8 +92,10 @@ static int add_own(struct sweep_view *v, struct resdb *db, struct res_export *x,
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
 
-static int export(const struct opt_list *args, const struct options *o, struct str *out, struct err *e)
+static int export(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
+	struct str *out = d->to;
 	struct resdb *db = res_open(args->v[0], DB_READ, e);
 	struct res_export x = { args->n > 1 ? args->v[1] : res_export_names[0], (int64_t)o->sweep, to_text, out, NULL };
 	struct res_export_more own;
@@ -148,11 +150,6 @@ int cmd_export(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		2
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = export(&args, &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, export, &o, argc, argv, out, e);
 }

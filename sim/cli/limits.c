@@ -34,19 +34,16 @@ static const char *fidelity_name(enum run_fidelity f)
 }
 
 static void limits_show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
-                        enum out_format f, struct str *out)
+                        struct doc *d)
 {
 	const struct workload_part part = workload_part(w);
 	struct str text = STR_INIT;
 	struct limits_doc v = { r, q->config, NULL, fidelity_name(q->run.fidelity), q->step_ppm };
-	struct doc d;
 
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
-	cmd_doc(&d, f, out);
-	limits_doc(&d, &v);
-	out->failed |= text.failed;
-	str_free(&text);
+	limits_doc(d, &v);
+	doc_free(d, &text);
 }
 
 static struct limits_question question(const struct options *o, const struct op_stream *s)
@@ -68,30 +65,7 @@ static struct limits_question question(const struct options *o, const struct op_
 	};
 }
 
-static int limits(const struct options *o, enum out_format f, struct str *out, struct err *e)
-{
-	struct resdb *db = o->results ? res_open(o->results, DB_WRITE, e) : NULL;
-	struct workload w = { .model = NULL };
-	struct limits_question q = question(o, &w.stream);
-	struct limits_result r;
-	struct progress *p = NULL;
-	int rc = -1;
-
-	if ((o->results && !db) || cmd_workload_read(&o->workload, NULL, &w, e) < 0 || ops_some_known(&w.stream, e) < 0)
-		goto out;
-	q.arg = p = progress_new("limits", "runs", 0);
-	if (limits_run(&q, w.in.arena, &r, e) < 0)
-		goto out;
-	limits_show(&q, &w, &r, f, out);
-	rc = db ? limits_store(db, &q, &w, &r, e) : 0;
-out:
-	progress_free(p);
-	rc = res_close(db, rc, e);
-	workload_free(&w);
-	return rc;
-}
-
-static int limits_check_options(struct options *o, enum out_format *f, struct err *e)
+static int limits_check_options(struct options *o, struct err *e)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -111,7 +85,34 @@ static int limits_check_options(struct options *o, enum out_format *f, struct er
 		return err_set(e, ERR_USAGE, "more than %d workers, for option '--jobs'", LIMITS_JOBS);
 	if (o->pairs > PAIRS_MOST)
 		return err_set(e, ERR_USAGE, "more than %d pairs, for option '--pairs'", PAIRS_MOST);
-	return cmd_format(o->format, f, e);
+	return 0;
+}
+
+static int limits(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	struct options *o = options;
+	struct resdb *db = NULL;
+	struct workload w = { .model = NULL };
+	struct limits_question q;
+	struct limits_result r;
+	struct progress *p = NULL;
+	int rc = -1;
+
+	(void)args;
+	if (limits_check_options(o, e) < 0 || (o->results && !(db = res_open(o->results, DB_WRITE, e))) ||
+	    cmd_workload_read(&o->workload, NULL, &w, e) < 0 || ops_some_known(&w.stream, e) < 0)
+		goto out;
+	q = question(o, &w.stream);
+	q.arg = p = progress_new("limits", "runs", 0);
+	if (limits_run(&q, w.in.arena, &r, e) < 0)
+		goto out;
+	limits_show(&q, &w, &r, d);
+	rc = db ? limits_store(db, &q, &w, &r, e) : 0;
+out:
+	progress_free(p);
+	rc = res_close(db, rc, e);
+	workload_free(&w);
+	return rc;
 }
 
 int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
@@ -139,7 +140,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the design as a run in this results database, as"
 		  " 'npusim run' would, and what was found with it: 'npusim report' shows both" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -160,13 +161,6 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		0
 	};
-	struct opt_list args = { NULL, 0 };
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = limits_check_options(&o, &f, e)) == 0)
-		rc = limits(&o, f, out, e);
-	opt_list_free(&args);
-	opt_list_free(&o.sets);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, limits, &o, argc, argv, out, e);
 }

@@ -139,6 +139,12 @@ static int man_print(const struct cmd *all, struct str *out, struct err *e)
 	return 0;
 }
 
+static int man(void *all, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	(void)args;
+	return man_print(*(const struct cmd *const *)all, d->to, e);
+}
+
 int cmd_man(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
 {
 	const struct opt opts[] = { { .type = OPT_END } };
@@ -151,11 +157,6 @@ int cmd_man(const struct cmd *all, int argc, char **argv, struct str *out, struc
 		                     opts,
 		                     0,
 		                     0 };
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = man_print(all, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, man, &all, argc, argv, out, e);
 }

@@ -62,7 +62,7 @@ static int merge(void *options, const struct opt_list *args, struct doc *d, stru
 		rc = merge_one(into, args->v[i], o->mixed, d, e);
 	doc_table_close(d, merge_row, NULL);
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	return res_close(into, rc, e);
 }
 
@@ -71,7 +71,7 @@ int cmd_merge(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .mixed = false };
 	const struct opt opts[] = {
 		{ 0, "mixed-builds", OPT_FLAG, &o.mixed, NULL, "also where different builds made points of one sweep" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END, .arg = OPT_ARGS_INTO },
 	};
 	const struct opt_cmd cmd = { "npusim merge OUT.db SHARD.db... [--mixed-builds]",

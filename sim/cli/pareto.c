@@ -78,7 +78,7 @@ static int sensitivity(void *o, const struct opt_list *args, struct doc *d, stru
 	{ 0, "where", OPT_LIST, &o.where, "EXPR", SWEEP_WHERE_HELP }, \
 		{ 0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" }, \
 	{ \
-		0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP \
+		0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP \
 	}
 
 int cmd_pareto(int argc, char **argv, struct str *out, struct err *e)

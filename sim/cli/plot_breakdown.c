@@ -148,6 +148,24 @@ static int name_them(const struct res_stored *runs, int n, struct arena *a, cons
 	return labels_runs(v, (size_t)n, a, names, e);
 }
 
+static int plot_breakdown(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
+	struct res_stored runs[RUNS_MAX];
+	const char *names[RUNS_MAX];
+	struct arena *a;
+	int rc = -1;
+
+	if (picture_check(&o->plot, e) < 0)
+		return -1;
+	if (!(a = arena_new(RUNS_MEMORY)))
+		return err_nomem(e, "for the runs");
+	if (read_runs(o, args, a, runs, e) == 0 && name_them(runs, args->n, a, names, e) == 0)
+		rc = picture_put(&o->plot, plot_breakdown_chart(runs, names, args->n), d->to, e);
+	arena_free(a);
+	return rc;
+}
+
 int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db" };
@@ -168,20 +186,6 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 		                     opts,
 		                     1,
 		                     RUNS_MAX };
-	struct res_stored runs[RUNS_MAX];
-	const char *names[RUNS_MAX];
-	struct opt_list args = { NULL, 0 };
-	struct arena *a = NULL;
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
-		if (!(a = arena_new(RUNS_MEMORY)))
-			rc = err_nomem(e, "for the runs");
-		else if ((rc = read_runs(&o, &args, a, runs, e)) == 0 &&
-		         (rc = name_them(runs, args.n, a, names, e)) == 0)
-			rc = picture_put(&o.plot, plot_breakdown_chart(runs, names, args.n), out, e);
-	}
-	arena_free(a);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, plot_breakdown, &o, argc, argv, out, e);
 }

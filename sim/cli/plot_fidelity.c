@@ -32,22 +32,33 @@ static void on_progress(void *arg, size_t done)
 	progress_set(arg, done);
 }
 
-static int plot_fidelity_run(const struct options *o, struct str *out, struct err *e)
+static int plot_fidelity(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	const size_t n = (size_t)o->number;
-	struct arena *a = arena_new(0);
-	struct probe_forced *x = a ? arena_array(a, n, sizeof *x) : NULL;
-	double *room = a ? arena_array(a, n, sizeof *room) : NULL;
-	bool *named = a ? arena_array(a, n, sizeof *named) : NULL;
-	struct progress *bar = progress_new("fidelity", "mappings", n);
-	int rc =
-		x && room && named ? probe_forced(o->seed, n, a, x, on_progress, bar, e) : err_nomem(e, "for mappings");
+	struct arena *a;
+	struct probe_forced *x;
+	struct progress *bar;
+	double *room;
+	bool *named;
+	int rc;
 
+	(void)args;
+	if (picture_check(&o->plot, e) < 0)
+		return -1;
+	if (n > NUMBER_MOST)
+		return err_set(e, ERR_USAGE, "at most %d mappings, for option '--number'", NUMBER_MOST);
+	a = arena_new(0);
+	x = a ? arena_array(a, n, sizeof *x) : NULL;
+	room = a ? arena_array(a, n, sizeof *room) : NULL;
+	named = a ? arena_array(a, n, sizeof *named) : NULL;
+	bar = progress_new("fidelity", "mappings", n);
+	rc = x && room && named ? probe_forced(o->seed, n, a, x, on_progress, bar, e) : err_nomem(e, "for mappings");
 	progress_free(bar);
 	if (rc == 0 && o->table)
 		rc = write_table(o->table, x, n, e);
 	if (rc == 0)
-		rc = picture_put(&o->plot, forced_chart(x, n, room, named), out, e);
+		rc = picture_put(&o->plot, forced_chart(x, n, room, named), d->to, e);
 	arena_free(a);
 	return rc;
 }
@@ -75,13 +86,6 @@ int cmd_plot_fidelity(int argc, char **argv, struct str *out, struct err *e)
 		0,
 		0
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
-		rc = o.number > NUMBER_MOST
-		             ? err_set(e, ERR_USAGE, "at most %d mappings, for option '--number'", NUMBER_MOST)
-		             : plot_fidelity_run(&o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, plot_fidelity, &o, argc, argv, out, e);
 }

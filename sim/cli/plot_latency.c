@@ -42,14 +42,27 @@ static struct plot *plot_latency_chart(const struct machine_cfg *c, const struct
 	return p;
 }
 
-static int plot_latency_run(const struct options *o, const struct probe_mem_opts *want, struct str *out, struct err *e)
+static int plot_latency(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
+	const struct options *o = options;
+	struct machine_conf *c;
 	struct probe_mem_point points[PROBE_MEM_POINTS];
-	struct probe_mem_opts r, w = *want;
+	struct probe_mem_opts r, w = { .seed = 1, .samples = (uint32_t)o->samples };
 	struct probe_curve m;
 	int rc = -1, n;
 
+	(void)args;
+	if (picture_check(&o->plot, e) < 0)
+		return -1;
+	if (!o->config)
+		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (o->samples > 100000000)
+		return err_set(e, ERR_USAGE, "at most 100000000 accesses, for option '--samples'");
+	if (o->largest && cfg_parse_value(CFG_T_BYTES, o->largest, &w.largest, e) < 0) {
+		e->kind = ERR_USAGE;
+		return err_add(e, "reading an option");
+	}
+	c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	if (!c || (o->beside && probe_curve_load(&m, o->beside, c->cfg.clock, e) < 0))
 		goto out;
 	if (o->beside) {
@@ -57,7 +70,7 @@ static int plot_latency_run(const struct options *o, const struct probe_mem_opts
 		w.n_sets = m.n;
 	}
 	if ((n = probe_mem_latency(&c->cfg, &w, &r, points, e)) > 0)
-		rc = picture_put(&o->plot, plot_latency_chart(&c->cfg, points, n, o->beside ? &m : NULL), out, e);
+		rc = picture_put(&o->plot, plot_latency_chart(&c->cfg, points, n, o->beside ? &m : NULL), d->to, e);
 out:
 	machine_conf_free(c);
 	return rc;
@@ -89,24 +102,6 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 		                     opts,
 		                     0,
 		                     0 };
-	struct probe_mem_opts want = { .seed = 1 };
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
-		want.samples = (uint32_t)o.samples;
-		if (!o.config)
-			rc = err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-		else if (o.samples > 100000000)
-			rc = err_set(e, ERR_USAGE, "at most 100000000 accesses, for option '--samples'");
-		else if (o.largest && cfg_parse_value(CFG_T_BYTES, o.largest, &want.largest, e) < 0) {
-			e->kind = ERR_USAGE;
-			rc = err_add(e, "reading an option");
-		} else {
-			rc = plot_latency_run(&o, &want, out, e);
-		}
-	}
-	opt_list_free(&args);
-	opt_list_free(&o.sets);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, plot_latency, &o, argc, argv, out, e);
 }

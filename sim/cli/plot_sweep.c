@@ -13,20 +13,27 @@ struct options {
 	struct picture_to plot;
 };
 
-static int plot_sweep_draw(struct options *o, const char *path, struct str *out, struct err *e)
+static int plot_sweep(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	struct resdb *db = res_open(path, DB_READ, e);
+	struct options *o = options;
+	struct resdb *db;
 	struct plot *p = NULL;
 
+	if (picture_check(&o->plot, e) < 0)
+		return -1;
+	if (!o->c.x)
+		return err_set(e, ERR_USAGE, "the axis is missing: --x KEY");
+	if (o->marks.n > MARKS_MAX)
+		return err_set(e, ERR_USAGE, "more than %d marks", MARKS_MAX);
 	o->c.where = o->where.v;
 	o->c.n_where = o->where.n;
 	o->c.marks = o->marks.v;
 	o->c.n_marks = o->marks.n;
 	o->c.sweep = (int64_t)o->sweep;
-	if (db)
+	if ((db = res_open(args->v[0], DB_READ, e)))
 		p = sweep_chart(&o->c, db, e);
 	res_free(db);
-	return p ? picture_put(&o->plot, p, out, e) : -1;
+	return p ? picture_put(&o->plot, p, d->to, e) : -1;
 }
 
 int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
@@ -62,19 +69,6 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
-		if (!o.c.x)
-			rc = err_set(e, ERR_USAGE, "the axis is missing: --x KEY");
-		else if (o.marks.n > MARKS_MAX)
-			rc = err_set(e, ERR_USAGE, "more than %d marks", MARKS_MAX);
-		else
-			rc = plot_sweep_draw(&o, args.v[0], out, e);
-	}
-	opt_list_free(&args);
-	opt_list_free(&o.where);
-	opt_list_free(&o.marks);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, plot_sweep, &o, argc, argv, out, e);
 }

@@ -118,7 +118,7 @@ static int tile_streams(const struct ask *a, struct doc *d, struct err *e)
 		}
 	doc_table_close(d, probe_tiles_doc, NULL);
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	return rc;
 }
 
@@ -176,7 +176,7 @@ int cmd_probe_dram(int argc, char **argv, struct str *out, struct err *e)
 		{ 'n', "bursts", OPT_COUNT, &a.bursts, "N", "how many (default: 40 refresh intervals of them)" },
 		{ 's', "set", OPT_SETS, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
 		{ 0, "reference", OPT_READ, &a.reference, "FILE", "instead: every row of a file of measurements" },
-		{ 0, "format", OPT_TEXT, &a.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &a.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -37,7 +37,7 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "beside", OPT_READ, &o.beside, "FILE",
 		  "instead: measured kernels beside their descriptions: traces/h100/micro/tiled.csv, or a trace of our attention"
 		  " kernels with asynchronous copy on and off" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -69,7 +69,7 @@ int cmd_probe_occupancy(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "threads", OPT_COUNT, &o.threads, "N", "instead of a file: threads of a block" },
 		{ 0, "registers", OPT_COUNT, &o.registers, "N", "with --threads: registers of each" },
 		{ 0, "shared", OPT_TEXT, &o.shared, "BYTES", "with --threads: shared memory of a block, as '70 KiB'" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

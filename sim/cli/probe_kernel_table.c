@@ -162,6 +162,6 @@ int probe_kernel_table(struct doc *d, const struct probe_kernel_opts *o, const s
 			doc_table_close(d, kernel_doc, &(struct kernel_doc){ NULL });
 	}
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	return rc;
 }

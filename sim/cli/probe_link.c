@@ -111,7 +111,7 @@ int cmd_probe_link(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "beside", OPT_READ, &o.beside, "TABLE",
 		  "hold it against measured times: CSV with the columns op, gpus, bytes and us" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the system; may be repeated" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -89,7 +89,7 @@ static int probe_mem_command(const struct probe_cmd *p, int argc, char **argv, s
 		{ 0, "window", OPT_COUNT, &o.window, "N", "tiles under way; by default twice 'dma.outstanding'" },
 		{ 0, "samples", OPT_COUNT, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ 0, "beside", p->beside ? OPT_READ : OPT_END, &o.beside, "FILE",
 		  "measured values, for each of which the probe is run: validate/data" },
 		{ .type = OPT_END },

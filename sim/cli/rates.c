@@ -61,7 +61,7 @@ int cmd_workload_rates(int argc, char **argv, struct str *out, struct err *e)
 		  "decode (default): tokens a second; prefill: milliseconds of a prompt, the map's column 'prompt_ms'" },
 		{ 'n', "worst", OPT_U64, &o.worst, "N",
 		  "list the N worst rows; 10 by default (csv and json have all rows)" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -11,18 +11,6 @@ struct options {
 	struct opt_list runs, sweeps;
 };
 
-static int report(const struct options *o, const struct opt_list *files, struct err *e)
-{
-	const struct page_template t = { report_page, report_page_end };
-	struct str html = STR_INIT;
-	int rc = page_make(&t, &(struct page_ask){ files, &o->runs, &o->sweeps, o->title }, &html, e);
-
-	if (rc == 0)
-		rc = outfile_write(o->to, &html, e);
-	str_free(&html);
-	return rc;
-}
-
 static int report_check_options(const struct options *o, const struct opt_list *files, struct err *e)
 {
 	if (!o->to)
@@ -30,6 +18,23 @@ static int report_check_options(const struct options *o, const struct opt_list *
 	if (files->n > 1 && o->runs.n + o->sweeps.n)
 		return err_set(e, ERR_USAGE, "--run and --sweep choose within one file; %d are given", files->n);
 	return 0;
+}
+
+static int report(void *options, const struct opt_list *files, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
+	const struct page_template t = { report_page, report_page_end };
+	struct str html = STR_INIT;
+	int rc;
+
+	(void)d;
+	if (report_check_options(o, files, e) < 0)
+		return -1;
+	rc = page_make(&t, &(struct page_ask){ files, &o->runs, &o->sweeps, o->title }, &html, e);
+	if (rc == 0)
+		rc = outfile_write(o->to, &html, e);
+	str_free(&html);
+	return rc;
 }
 
 int cmd_report(int argc, char **argv, struct str *out, struct err *e)
@@ -66,13 +71,6 @@ int cmd_report(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		-1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = report_check_options(&o, &args, e)) == 0)
-		rc = report(&o, &args, e);
-	opt_list_free(&args);
-	opt_list_free(&o.runs);
-	opt_list_free(&o.sweeps);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, report, &o, argc, argv, out, e);
 }

@@ -15,6 +15,7 @@
 struct options {
 	struct job job;
 	const char *start, *fidelity, *format;
+	const struct cmd_figures *figures; /* that a study asks for, as a tree; NULL: all, as text */
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 };
@@ -29,8 +30,9 @@ static int read_one(const struct workload_spec *s, const struct machine_cfg *m, 
 	return 0;
 }
 
-static int job_of(struct options *o, const struct cmd_figures *figures, struct err *e)
+static int job_of(struct options *o, struct err *e)
 {
+	const struct cmd_figures *figures = o->figures;
 	struct job *j = &o->job;
 
 	j->sets = o->sets.v;
@@ -50,19 +52,16 @@ static int job_of(struct options *o, const struct cmd_figures *figures, struct e
 	return run_start_parse(o->start, &j->how.start, e);
 }
 
-/* As text, or as a tree, and in `out` nothing. */
-static int told(struct options *o, const struct cmd_figures *figures, struct str *out, struct err *e)
+static int told(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	enum out_format f;
-	struct doc d;
+	struct options *o = options;
 
-	if (job_of(o, figures, e) < 0 || cmd_format(o->format, &f, e) < 0)
+	(void)args;
+	if (job_of(o, e) < 0)
 		return -1;
-	if (figures)
-		doc_init_tree(&d, figures->tree, out);
-	else
-		cmd_doc(&d, f, out);
-	return job_run(&o->job, &d, e);
+	if (o->figures)
+		doc_init_tree(d, o->figures->tree, d->out);
+	return job_run(&o->job, d, e);
 }
 
 static int run_to(int argc, char **argv, const struct cmd_figures *figures, struct str *out, struct err *e)
@@ -70,7 +69,8 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 	struct options o = { .job = { .how = run_opts_default(), .top = JOB_TOP },
 		             .start = "steady",
 		             .fidelity = "event",
-		             .reuse_ppm = NOT_GIVEN };
+		             .reuse_ppm = NOT_GIVEN,
+		             .figures = figures };
 	struct job *j = &o.job;
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
@@ -114,7 +114,7 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 		  " may be trusted. Else what was found, on 40 lines of 80 columns" },
 		{ 'o', "output", OPT_WRITE, &j->results, "R.db",
 		  "store the run in this results database, for 'npusim compare'" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -146,14 +146,8 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 		0,
 		0
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0)
-		rc = told(&o, figures, out, e);
-	opt_list_free(&args);
-	opt_list_free(&o.sets);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, &o.format, told, &o, argc, argv, out, e);
 }
 
 int cmd_run(int argc, char **argv, struct str *out, struct err *e)

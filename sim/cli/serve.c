@@ -138,7 +138,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "seed", OPT_U64, &o.ask.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "timeline", OPT_WRITE, &o.timeline, "OUT.json",
 		  "write steps, batch, queue and blocks over time there, for ui.perfetto.dev" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the requests" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the requests" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -14,6 +14,8 @@ struct options {
 	const char *page, *pages, *markdown, *format;
 	uint64_t jobs;
 	struct workload_spec workload; /* to refuse */
+	const struct opt_cmd *cmd;     /* this one */
+	const struct cmd *all;
 	bool dry;
 };
 
@@ -104,24 +106,23 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 	return 0;
 }
 
-static int study(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
-                 const struct cmd *all, struct str *out, struct err *e)
+static int study(void *options, const struct opt_list *files, struct doc *d, struct err *e)
 {
-	static void (*const print[])(const struct experiments *, struct str *) = { experiment_table, experiment_csv,
-		                                                                   experiment_json };
-	struct experiments s = { calloc((size_t)files->n + 1, sizeof *s.v), 0 };
-	enum out_format f;
+	const struct options *o = options;
+	struct experiments s = { NULL, 0 };
 	int rc = -1;
 
-	if (!s.v)
-		err_nomem(e, NULL);
-	else if (o->page && files->n > 1)
-		err_set(e, ERR_USAGE, "'--page' is of one study: of several, '--pages FOLDER'");
-	else if (cmd_format(o->format, &f, e) == 0 && run_all(cmd, files, o, all, &s, e) == 0) {
+	if (workload_check(&o->workload, WORKLOAD_STUDY, e) < 0)
+		return -1;
+	if (o->page && files->n > 1)
+		return err_set(e, ERR_USAGE, "'--page' is of one study: of several, '--pages FOLDER'");
+	if (!(s.v = calloc((size_t)files->n + 1, sizeof *s.v)))
+		return err_nomem(e, NULL);
+	if (run_all(o->cmd, files, o, o->all, &s, e) == 0) {
 		if (o->dry)
-			experiment_commands(&s, out);
+			experiment_commands(&s, d->to);
 		else
-			print[f](&s, out);
+			experiment_doc(d, &s);
 		rc = o->dry ? 0 : write_files(o, &s, e);
 	}
 	for (size_t i = 0; i < s.n; i++)
@@ -144,7 +145,7 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "commands side by side; as many as there are processors by default. 1: one after the other, in this process."
 		  " The answer does not depend on it" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the claims alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the claims alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -173,11 +174,8 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		1,
 		64
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = workload_check(&o.workload, WORKLOAD_STUDY, e)) == 0)
-		rc = study(&cmd, &args, &o, all, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	o.cmd = &cmd;
+	o.all = all;
+	return cmd_do(&cmd, &o.format, study, &o, argc, argv, out, e);
 }

@@ -162,7 +162,7 @@ static int trace_show(void *o, const struct opt_list *args, struct doc *d, struc
 	if (rc == 0)
 		rc = trace_print(d, t, &sum, e);
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	tracedb_free(t);
 	return rc;
 }
@@ -171,7 +171,7 @@ int cmd_trace_show(int argc, char **argv, struct str *out, struct err *e)
 {
 	const char *format = NULL;
 	const struct opt opts[] = {
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ranges alone" },
+		{ 0, "format", OPT_TEXT, &format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the ranges alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -127,7 +127,7 @@ int cmd_trace_classify(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N kernels with most time; all of them by default" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

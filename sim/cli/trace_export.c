@@ -50,22 +50,27 @@ static int write_piece(void *arg, const struct trace *piece, struct err *e)
 	return x->csv ? launches_rows(&x->file, piece, e) : chrome_trace_piece(&x->t, piece, e);
 }
 
-static int export(const char *path, const struct options *o, bool csv, struct str *out, struct err *e)
+static int trace_export(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	struct export x = { .to = o->to, .csv = csv };
+	const struct options *o = options;
+	const char *path = args->v[0];
+	struct export x = { .to = o->to };
 	struct measured t;
-	int rc = cmd_measured((struct measured_from){ path, o->range, .each = write_piece, .each_arg = &x }, &t, e);
+	int rc;
 
+	if (kind_of(o->to, &x.csv, e) < 0)
+		return -1;
+	rc = cmd_measured((struct measured_from){ path, o->range, .each = write_piece, .each_arg = &x }, &t, e);
 	if (rc == 0 && !x.open)
 		rc = err_set(e, ERR_IO,
 		             "no launches in '%s': its %zu kernels are known only as statistics; 'trace top' shows"
 		             " them",
 		             path, t.trace.n_stats);
-	if (rc == 0 && !csv)
+	if (rc == 0 && !x.csv)
 		rc = chrome_trace_end(&x.t, &t.trace, e);
 	if ((rc = outfile_close(&x.file, rc, e)) == 0)
-		str_addf(out, "%zu launches of '%s' are in '%s'%s\n", x.n, path, o->to,
-		         csv ? "" : ": open it at ui.perfetto.dev");
+		doc_say(d, "%zu launches of '%s' are in '%s'%s\n", x.n, path, o->to,
+		        x.csv ? "" : ": open it at ui.perfetto.dev");
 	chrome_trace_free(&x.t);
 	measured_free(&t);
 	return rc;
@@ -93,12 +98,6 @@ int cmd_trace_export(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
-	bool csv;
 
-	if (rc == 0 && (rc = kind_of(o.to, &csv, e)) == 0)
-		rc = export(args.v[0], &o, csv, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, trace_export, &o, argc, argv, out, e);
 }

@@ -28,7 +28,7 @@ int cmd_trace_gaps(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N longest gaps; 5 by default" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS,
 		  CMD_FORMAT_HELP "; csv has all gaps in order of time" },
 		{ .type = OPT_END },
 	};

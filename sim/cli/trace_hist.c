@@ -55,19 +55,20 @@ static int hist(void *options, const struct opt_list *args, struct doc *d, struc
 	return rc;
 }
 
-static int trace_hist_draw(const char *path, const struct options *o, struct str *out, struct err *e)
+static int trace_hist_draw(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	struct bound_input in = { .rules = NULL };
 	struct hist h;
 	int rc = -1, k;
 
-	if (metric_of(o->metric, &k, e) < 0)
+	if (picture_check(&o->plot, e) < 0 || metric_of(o->metric, &k, e) < 0)
 		return -1;
-	if (bound_input_read(&in, path, &o->b, e) == 0 && hist_of(&in.b, (enum counter)k, &h, e) == 0) {
+	if (bound_input_read(&in, args->v[0], &o->b, e) == 0 && hist_of(&in.b, (enum counter)k, &h, e) == 0) {
 		if (h.n)
-			rc = picture_put(&o->plot, hist_chart(&in.b, &h), out, e);
+			rc = picture_put(&o->plot, hist_chart(&in.b, &h), d->to, e);
 		else
-			err_set(e, ERR_IO, "no kernel in '%s' has the metric '%s'", path, o->metric);
+			err_set(e, ERR_IO, "no kernel in '%s' has the metric '%s'", args->v[0], o->metric);
 	}
 	bound_input_free(&in);
 	return rc;
@@ -79,7 +80,7 @@ int cmd_trace_hist(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'm', "metric", OPT_TEXT, &o.metric, "METRIC", "only this one; by default all thirteen" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the bins alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the bins alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim trace hist T.db [--metric METRIC] [--range NAME]",
@@ -116,11 +117,6 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 		1,
 		1
 	};
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
-		rc = trace_hist_draw(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, trace_hist_draw, &o, argc, argv, out, e);
 }

@@ -133,7 +133,7 @@ static int import_all(void *options, const struct opt_list *files, struct doc *d
 	}
 	doc_table_close(d, trace_import_row, NULL);
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	return tracedb_close(t, rc, e);
 }
 
@@ -164,7 +164,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		  " step, that is each of the outermost annotations which share the commonest name up to a trailing"
 		  " number" },
 		{ 0, "redact", OPT_FLAG, &o.redact, NULL, CMD_REDACT_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

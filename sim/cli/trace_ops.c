@@ -43,7 +43,7 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "rules", OPT_READ, &o.asked.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "dtype", OPT_TEXT, &o.asked.dtype, workload_rows[WORKLOAD_KEY_DTYPE].arg,
 		  workload_rows[WORKLOAD_KEY_DTYPE].help },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS,
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
 	};

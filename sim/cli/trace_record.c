@@ -119,7 +119,7 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		  "the capture library; by default " RECORDING_LIBRARY " beside this program,"
 		  " or where it was installed" },
 		{ 0, "redact", OPT_FLAG, &o.redact, NULL, CMD_REDACT_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {

@@ -31,7 +31,7 @@ int cmd_trace_review(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'a', "all", OPT_FLAG, &o.all, NULL, "the claims that hold, too" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_FAMILIES_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the claims alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the claims alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

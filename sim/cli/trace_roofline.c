@@ -25,18 +25,22 @@ static int roofline(void *options, const struct opt_list *args, struct doc *d, s
 	return rc;
 }
 
-static int trace_roofline_draw(const char *path, const struct options *o, struct str *out, struct err *e)
+static int trace_roofline_draw(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
+	const struct options *o = options;
 	struct bound_input in = { .rules = NULL };
-	int rc = bound_input_read(&in, path, &o->b, e);
+	int rc;
 
+	if (picture_check(&o->plot, e) < 0)
+		return -1;
+	rc = bound_input_read(&in, args->v[0], &o->b, e);
 	if (rc == 0 && roofline_placed_ns(&in.b) == 0)
 		rc = err_set(e, ERR_IO,
 		             "of no kernel in '%s' operations and bytes are known: import a PyTorch profile with"
 		             " shapes, or counters of Nsight Compute",
-		             path);
+		             args->v[0]);
 	if (rc == 0)
-		rc = picture_put(&o->plot, roofline_chart(&in.t.trace, &in.b, o->normalised), out, e);
+		rc = picture_put(&o->plot, roofline_chart(&in.t.trace, &in.b, o->normalised), d->to, e);
 	bound_input_free(&in);
 	return rc;
 }
@@ -47,7 +51,7 @@ int cmd_trace_roofline(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N kernels with most time; all of them by default" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim trace roofline T.db [-n N] [--range NAME] [-c GPU.yaml]",
@@ -87,11 +91,6 @@ int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
 		                     opts,
 		                     1,
 		                     1 };
-	struct opt_list args = { NULL, 0 };
-	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
-		rc = trace_roofline_draw(args.v[0], &o, out, e);
-	opt_list_free(&args);
-	return rc < 0 ? -1 : 0;
+	return cmd_do(&cmd, NULL, trace_roofline_draw, &o, argc, argv, out, e);
 }

@@ -34,7 +34,7 @@ int cmd_trace_stages(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N families with most time of each stage; 4 by default" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the stages alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the stages alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

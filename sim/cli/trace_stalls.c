@@ -26,8 +26,7 @@ int cmd_trace_stalls(int argc, char **argv, struct str *out, struct err *e)
 	uint64_t n = 15;
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &n, "N", "the N kernels with most time; 15 by default" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json",
-		  CMD_FORMAT_HELP "; csv has a row a kernel and reason" },
+		{ 0, "format", OPT_TEXT, &format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has a row a kernel and reason" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

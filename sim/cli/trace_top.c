@@ -47,7 +47,7 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 		  " of what is left" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_FAMILIES_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -32,7 +32,7 @@ int cmd_trace_waves(int argc, char **argv, struct str *out, struct err *e)
 		  "the device; by default the one in configs/gpu that describes the trace's device" },
 		{ 0, "range", OPT_TEXT, &o.b.range, "NAME", CMD_RANGE_HELP },
 		{ 0, "rules", OPT_READ, &o.b.rules, "FILE", CMD_RULES_HELP },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -168,7 +168,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "keep the errors there, for 'npusim run' to tell:"
 		  " configs/accuracy/DEVICE.yaml" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the samples" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the samples" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

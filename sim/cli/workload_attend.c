@@ -123,7 +123,7 @@ int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.asked, WORKLOAD_ATTEND) },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

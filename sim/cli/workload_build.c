@@ -88,7 +88,7 @@ int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.asked, WORKLOAD_BUILD) },
 		{ 'o', "output", OPT_WRITE, &o.path, "OPS.csv",
 		  "write the ops there as a table, a line each, which 'npusim trace import' reads" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

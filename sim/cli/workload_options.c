@@ -66,7 +66,7 @@ int cmd_workload_options(int argc, char **argv, struct str *out, struct err *e)
 {
 	const char *format = NULL;
 	const struct opt opts[] = {
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

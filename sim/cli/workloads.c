@@ -38,7 +38,7 @@ static int models(struct doc *d, struct err *e)
 	}
 	doc_table_close(d, model_doc, &(struct model_doc){ NULL });
 	if (rc < 0)
-		str_clear(d->to);
+		doc_drop(d);
 	model_list_free(names, n);
 	return rc;
 }
@@ -93,7 +93,7 @@ static int list_cmd(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "architectures", OPT_FLAG, &o.architectures, NULL,
 		  "what a config.json may say as its model_type, instead" },
 		{ 0, "quant", OPT_FLAG, &o.schemes, NULL, "the quantisation schemes that '--quant' takes, instead" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -146,7 +146,7 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.asked, WORKLOAD_SHOW) },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -1,5 +1,6 @@
 #include "sim/report/ablate_doc.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,16 +73,27 @@ static void run_cells(struct doc *d, const struct row *x, bool watts)
 
 /* --- tables -------------------------------------------------------------------------------------------------------- */
 
+static enum out_mark mark_of(enum ablate_verdict v)
+{
+	return v == ABLATE_RIGHT || v == ABLATE_TOGETHER  ? OUT_GOOD
+	       : v == ABLATE_WRONG || v == ABLATE_REFUSED ? OUT_BAD
+	                                                  : OUT_MID;
+}
+
 static void change_row(struct doc *d, const struct row *x)
 {
 	const struct ablate_result *r = &x->v->results[x->w];
+	const enum ablate_verdict judged = ablate_verdict_of(x->v->x, r, x->change);
 	const struct ablate_worth alone = ablate_alone(r, x->change), missed = ablate_missed(r, x->change);
 
 	doc_text(d, "change", x->name);
-	doc_text(d, "alone", ablate_verdict_name(ablate_verdict_of(x->v->x, r, x->change)));
+	doc_text(d, "alone", ablate_verdict_name(judged));
+	doc_mark(d, mark_of(judged), 0);
 	doc_text(d, "by", ablate_doc_by_name(&alone));
 	run_cells(d, x, r->base.energy_fj);
 	doc_real_if(d, "saves_pct", 1, alone.known, 100 * alone.value);
+	if (alone.known && fabs(alone.value) >= 0.005)
+		doc_mark(d, OUT_PLAIN, alone.value);
 	doc_real_if(d, "missed_pct", 1, missed.known, 100 * missed.value);
 }
 
@@ -163,14 +175,132 @@ static void sentences(const struct ablate_doc *v, struct str *out)
 	str_free(&s);
 }
 
+/* --- a page: of each change, is it as claimed on each workload, by how much, and why ------------------------------- */
+
+/* What a verdict means of a claim, in words. */
+static const char *words_of(enum ablate_verdict v, enum ablate_expects expects)
+{
+	const bool no_slower = expects == ABLATE_NO_SLOWER;
+
+	switch (v) {
+	case ABLATE_RIGHT:
+		return no_slower ? "right: it is not missed" : "right: it pays";
+	case ABLATE_TOGETHER:
+		return "right, with the others";
+	case ABLATE_NOTHING:
+		return "nothing here";
+	case ABLATE_WRONG:
+		return no_slower ? "not here: it is missed" : "not here: it costs";
+	default:
+		return ablate_verdict_name(v);
+	}
+}
+
+static void verdict_row(struct doc *d, const void *of, size_t w)
+{
+	const struct row *x = of;
+	const struct ablate_result *r = &x->v->results[w];
+	const enum ablate_verdict judged = ablate_verdict_of(x->v->x, r, x->change);
+	const struct ablate_worth alone = ablate_alone(r, x->change), missed = ablate_missed(r, x->change);
+	struct str why = STR_INIT;
+
+	if (!r->alone[x->change].run)
+		return;
+	ablate_why(x->v->x, r, x->change, &why);
+	doc_text(d, "workload", x->v->x->workloads[w].name);
+	doc_text(d, "the claim is", words_of(judged, x->v->x->changes[x->change].expects));
+	doc_mark(d, mark_of(judged), 0);
+	doc_real_if(d, "saves_pct", 1, alone.known, 100 * alone.value);
+	if (alone.known && fabs(alone.value) >= 0.005)
+		doc_mark(d, OUT_PLAIN, alone.value);
+	doc_real_if(d, "missed_pct", 1, missed.known, 100 * missed.value);
+	doc_text(d, "by", alone.by == RUN_EVENT ? "events" : "closed form");
+	doc_text(d, "why", str_c(&why));
+	doc_free(d, &why);
+}
+
+static const struct doc_lines lines = { 0, 0, WIDTH };
+
+static void page_sets(struct doc *d, const char *const *sets, size_t n)
+{
+	struct str s = STR_INIT;
+
+	for (size_t k = 0; k < n; k++)
+		str_addf(&s, "%s%s", k ? ", " : "", sets[k]);
+	if (n)
+		doc_put_lines(d, DOC_CODE, lines, str_c(&s));
+	doc_free(d, &s);
+}
+
+static void page_head(struct doc *d, const struct ablate_doc *v)
+{
+	const char *name = strrchr(v->x->path, '/');
+	struct str s = STR_INIT;
+
+	str_addf(&s, "What each change is worth: %s", name ? name + 1 : v->x->path);
+	doc_put_lines(d, DOC_TITLE, lines, str_c(&s));
+	str_clear(&s);
+	str_addf(
+		&s,
+		"Changes to %s. saves: alone, of the time with none of the changes. missed: how much longer all the others"
+		" take without it. Simulated %s; npusim %s.",
+		v->x->base, ablate_how_run(v), v->build);
+	doc_put_lines(d, DOC_TEXT, lines, str_c(&s));
+	page_sets(d, v->x->sets, v->x->n_sets);
+	doc_free(d, &s);
+}
+
+static void page_change(struct doc *d, const struct ablate_doc *v, size_t i)
+{
+	static const char *const claimed[] = { [ABLATE_LESS_ENERGY] = "claimed to take less energy",
+		                               [ABLATE_NO_SLOWER] = "claimed to be no slower",
+		                               [ABLATE_FASTER] = "claimed to be faster" };
+	const struct ablate_change *c = &v->x->changes[i];
+
+	doc_item(d, true);
+	doc_put_lines(d, DOC_HEADING, lines, c->name);
+	if (c->says)
+		doc_put_lines(d, DOC_QUOTE, lines, c->says);
+	if (c->not_modelled) {
+		doc_put_judged(d, OUT_MID, "not modelled", lines, c->not_modelled);
+	} else {
+		if (c->mechanism)
+			doc_put_lines(d, DOC_TEXT, lines, c->mechanism);
+		doc_put_lines(d, DOC_SOFT, lines, claimed[c->expects]);
+		page_sets(d, c->sets, c->n_sets);
+		doc_table_open(d, NULL, NULL);
+		for (size_t w = 0; w < v->x->n_workloads; w++)
+			doc_row(d, verdict_row, &(struct row){ .v = v, .change = i }, w);
+		doc_table_close(d, NULL, NULL);
+	}
+	doc_item(d, false);
+}
+
+void ablate_page(const struct ablate_doc *v, struct str *out)
+{
+	const char *name = strrchr(v->x->path, '/');
+	struct doc d;
+
+	doc_init(&d, OUT_HTML, 0, out);
+	d.name = name ? name + 1 : v->x->path;
+	ablate_doc(&d, v);
+	doc_end(&d);
+}
+
 static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 {
-	doc_say(d,
-	        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
-	        v->x->n_changes, v->x->base, ablate_how_run(v));
+	if (doc_on_page(d))
+		page_head(d, v);
+	else
+		doc_say(d,
+		        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
+		        v->x->n_changes, v->x->base, ablate_how_run(v));
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		workload_table(d, v, w);
-	sentences(v, d->to);
+	for (size_t i = 0; doc_on_page(d) && i < v->x->n_changes; i++)
+		page_change(d, v, i);
+	if (!doc_on_page(d))
+		sentences(v, d->to);
 }
 
 /* --- csv ----------------------------------------------------------------------------------------------------------- */
@@ -199,8 +329,7 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "missed_by", ablate_doc_by_name(&missed));
 	doc_real_if(d, "missed_form", 5, missed.both, missed.form);
 	doc_text(d, "why", str_c(&why));
-	d->to->failed |= why.failed;
-	str_free(&why);
+	doc_free(d, &why);
 }
 
 /* --- json ---------------------------------------------------------------------------------------------------------- */
@@ -262,8 +391,7 @@ static void change(struct doc *d, const void *of, size_t i)
 	worth_members(d, "missed", &missed);
 	run_members(d, "alone", v, x->w, &r->alone[i]);
 	run_members(d, "all_but_it", v, x->w, &r->without[i]);
-	d->to->failed |= why.failed;
-	str_free(&why);
+	doc_free(d, &why);
 }
 
 static void listed(struct doc *d, const void *of, size_t i)

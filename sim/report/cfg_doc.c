@@ -7,8 +7,7 @@ void cfg_doc_text(struct doc *d, const char *key, const struct cfg *c, size_t i,
 	if (!d->heads)
 		text(c, i, &s);
 	doc_text(d, key, str_c(&s));
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static const char *type_name(enum cfg_type t)

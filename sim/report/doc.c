@@ -3,10 +3,67 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "sim/ui/out_html.h"
+
+static const enum out_format shapes[OUT_FORMATS] = {
+	[OUT_TABLE] = OUT_TABLE, [OUT_HTML] = OUT_TABLE, [OUT_CSV] = OUT_CSV, [OUT_SQL] = OUT_CSV, [OUT_JSON] = OUT_JSON
+};
+
 void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to)
 {
-	*d = (struct doc){ .format = f, .width = width, .to = to };
+	*d = (struct doc){ .format = shapes[f], .as = f, .name = "npusim", .width = width, .to = to, .out = to };
+	if (f == OUT_HTML)
+		d->to = &d->said;
 	out_json_init(&d->json, to);
+}
+
+void doc_again(struct doc *d, enum out_format f)
+{
+	const char *name = d->name;
+
+	doc_init(d, f, d->width, d->out);
+	d->name = name;
+}
+
+/* Sentences between elements of a page stay as they are laid out. */
+static void flush(struct doc *d)
+{
+	const char *text = str_c(&d->said);
+
+	text += strspn(text, "\n");
+	if (*text) {
+		out_html_element("pre", "", text, &d->page);
+		str_addc(&d->page, '\n');
+	}
+	d->page.failed |= d->said.failed;
+	str_clear(&d->said);
+}
+
+void doc_end(struct doc *d)
+{
+	if (d->as != OUT_HTML)
+		return;
+	flush(d);
+	if (d->page.len) {
+		out_html_head(d->name, d->out);
+		str_addn(d->out, str_c(&d->page), d->page.len);
+		str_add(d->out, "</html>\n");
+	}
+	d->out->failed |= d->page.failed;
+	str_free(&d->said);
+	str_free(&d->page);
+}
+
+void doc_free(struct doc *d, struct str *text)
+{
+	d->to->failed |= text->failed;
+	str_free(text);
+}
+
+void doc_drop(struct doc *d)
+{
+	str_clear(d->to);
+	str_clear(&d->page);
 }
 
 void doc_init_tree(struct doc *d, struct json_tree *tree, struct str *to)
@@ -62,7 +119,7 @@ void doc_table_open(struct doc *d, const char *key, const char *title)
 		return;
 	d->rows = 0;
 	if (d->format != OUT_JSON) {
-		d->table = out_table_new(NULL, 0, title);
+		d->table = out_table_new(NULL, 0, d->as == OUT_SQL ? d->name : title);
 		d->to->failed |= !d->table;
 	} else if (!key && d->json.depth == 0) {
 		d->in_line = true;
@@ -85,6 +142,13 @@ void doc_row(struct doc *d, doc_row_fn *row, const void *x, size_t i)
 	d->in_row = false;
 }
 
+static void put_table(struct doc *d)
+{
+	if (d->as == OUT_HTML)
+		flush(d);
+	out_table_write(d->table, d->as, d->as == OUT_HTML ? &d->page : d->to);
+}
+
 void doc_table_close(struct doc *d, doc_row_fn *row, const void *x)
 {
 	if (!d->in_table)
@@ -100,10 +164,10 @@ void doc_table_close(struct doc *d, doc_row_fn *row, const void *x)
 		d->heads = false;
 		if (!d->rows && !row)
 			; /* nothing says what its columns would be */
-		else if (d->format == OUT_TABLE)
+		else if (d->as == OUT_TABLE)
 			out_table_fit(d->table, d->width, d->to);
 		else
-			out_table_write(d->table, d->format, d->to);
+			put_table(d);
 		out_table_free(d->table);
 		d->table = NULL;
 	}
@@ -168,6 +232,80 @@ void doc_say(struct doc *d, const char *format, ...)
 	va_end(ap);
 }
 
+/* --- prose -------------------------------------------------------------------------------------------------------- */
+
+bool doc_on_page(const struct doc *d)
+{
+	return d->as == OUT_HTML;
+}
+
+void doc_put_lines(struct doc *d, enum doc_style style, struct doc_lines how, const char *text)
+{
+	static const struct {
+		const char *tag, *class;
+	} elements[] = {
+		[DOC_TITLE] = { "h1", "" },   [DOC_HEADING] = { "h2", "" },       [DOC_TEXT] = { "p", "" },
+		[DOC_SOFT] = { "p", "soft" }, [DOC_QUOTE] = { "blockquote", "" }, [DOC_CODE] = { "code", "" }
+	};
+
+	if (doc_on_page(d)) {
+		flush(d);
+		str_add(&d->page, style == DOC_CODE ? "<p>" : "");
+		out_html_element(elements[style].tag, elements[style].class, text, &d->page);
+		str_add(&d->page, style == DOC_CODE ? "</p>\n" : "\n");
+	} else if (d->format == OUT_TABLE) {
+		doc_say(d, "%*s", (int)how.at, "");
+		if (how.width)
+			out_wrap(text, how.at, how.indent, how.width, d->to);
+		else
+			doc_say(d, "%s\n", text);
+	}
+}
+
+void doc_put_judged(struct doc *d, enum out_mark m, const char *word, struct doc_lines how, const char *text)
+{
+	struct str s = STR_INIT;
+
+	if (doc_on_page(d)) {
+		flush(d);
+		str_addf(&d->page, "<p><span class=\"v %s\">", out_mark_name(m));
+		out_html_text(word, &d->page);
+		str_add(&d->page, "</span>: ");
+		out_html_text(text, &d->page);
+		str_add(&d->page, "</p>\n");
+		return;
+	}
+	str_addf(&s, "%s: %s", word, text);
+	doc_put_lines(d, DOC_TEXT, how, str_c(&s));
+	doc_free(d, &s);
+}
+
+static void markup(struct doc *d, const char *text)
+{
+	if (!doc_on_page(d))
+		return;
+	flush(d);
+	str_add(&d->page, text);
+}
+
+void doc_item(struct doc *d, bool open)
+{
+	markup(d, open ? "<article>" : "</article>\n");
+}
+
+void doc_fold(struct doc *d, const char *summary)
+{
+	markup(d, summary ? "<details>" : "</details>\n");
+	if (summary && doc_on_page(d))
+		out_html_element("summary", "soft", summary, &d->page);
+}
+
+void doc_mark(struct doc *d, enum out_mark m, double bar)
+{
+	if (d->table && !d->heads && !d->nested)
+		out_mark(d->table, m, bar);
+}
+
 #define LABEL 11 /* "machine    " */
 
 void doc_say_fact(struct doc *d, const char *label, const char *text, size_t width)
@@ -187,8 +325,7 @@ void doc_say_fact(struct doc *d, const char *label, const char *text, size_t wid
 		text += n + (text[n] != '\0');
 		label = "";
 	}
-	d->to->failed |= line.failed;
-	str_free(&line);
+	doc_free(d, &line);
 }
 
 void doc_say_more(struct doc *d, size_t shown, size_t all)
@@ -226,14 +363,13 @@ void doc_put_cut(struct doc *d, const char *v, size_t most)
 {
 	struct str s = STR_INIT;
 
-	if (d->format == OUT_TABLE && strlen(v) > most) {
+	if (d->as == OUT_TABLE && strlen(v) > most) {
 		str_addn(&s, v, most - 3);
 		str_add(&s, "...");
 		v = str_c(&s);
 	}
 	doc_put_text(d, v);
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 void doc_put_int(struct doc *d, int64_t v)

@@ -1,7 +1,7 @@
-/* doc.h - what a command found, stated once and rendered as tables for people, as CSV or as JSON.
+/* doc.h - what a command found, stated once and rendered as tables for people, as a page, as CSV, SQL or JSON.
  *
  * A document has members (key and value), tables and sentences. JSON has members and tables; people read tables and
- * sentences; CSV is its first table. A row is a function that states its figures one by one, each with key, type, digits
+ * sentences, on a terminal or as HTML; CSV and SQL are its first table. A row is a function that states its figures one by one, each with key, type, digits
  * for people and value, so every renderer has the same figures in the same order, and a figure is one line:
  *
  *   static void kernel(struct doc *d, const void *all, size_t i)
@@ -23,9 +23,13 @@
 #include "sim/ui/out.h"
 
 struct doc {
-	enum out_format format;
-	size_t width; /* of a screen that tables are cut to; 0: none */
-	struct str *to;
+	enum out_format format; /* for whom: OUT_TABLE for people, OUT_CSV for tables of programs, OUT_JSON */
+	enum out_format as;     /* how that is written: HTML is for people, and SQL is CSV's table */
+	const char *name;       /* of SQL's table, and a page's title */
+	size_t width;           /* of a screen that tables are cut to; 0: none */
+	struct str *to;         /* sentences, and all of what is no page */
+	struct str *out;        /* the document */
+	struct str said, page;  /* of HTML: sentences that no element has yet; the body */
 
 	struct out_json json;
 	struct out_table *table; /* of people and of CSV, while it is filled */
@@ -36,6 +40,14 @@ struct doc {
 };
 
 void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to);
+/* The same in another format, before anything is stated. */
+void doc_again(struct doc *d, enum out_format f);
+/* All is stated: a page is written, if there is anything on it. */
+void doc_end(struct doc *d);
+/* Of a text that was stated: where memory failed it, it fails the document. */
+void doc_free(struct doc *d, struct str *text);
+/* Nothing of it is to be shown. */
+void doc_drop(struct doc *d);
 /* As a tree of JSON; `to` is where memory that failed is told, and stays empty. */
 void doc_init_tree(struct doc *d, struct json_tree *tree, struct str *to);
 
@@ -68,6 +80,21 @@ void doc_say_fact(struct doc *d, const char *label, const char *text, size_t wid
 /* For people alone. */
 void doc_say(struct doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* --- prose: for people -------------------------------------------------------------------------------------------- */
+
+/* On a terminal a text in lines of `width` (0: as it is) that begins at column `at` and goes on at `indent`; on a page an element. */
+enum doc_style { DOC_TITLE, DOC_HEADING, DOC_TEXT, DOC_SOFT, DOC_QUOTE, DOC_CODE };
+struct doc_lines {
+	size_t at, indent, width;
+};
+void doc_put_lines(struct doc *d, enum doc_style style, struct doc_lines how, const char *text);
+/* "word: text", where a page shows how the word judges. */
+void doc_put_judged(struct doc *d, enum out_mark m, const char *word, struct doc_lines how, const char *text);
+/* On a page alone: what belongs together, and lists that open at a touch; NULL closes it. */
+bool doc_on_page(const struct doc *d);
+void doc_item(struct doc *d, bool open);
+void doc_fold(struct doc *d, const char *summary);
+
 /* --- figures: a member, or a cell of a row ------------------------------------------------------------------------ */
 
 /* Is a value wanted? Not of members for people, and not where only columns are asked for. */
@@ -79,6 +106,8 @@ void doc_put_count(struct doc *d, uint64_t v);
 void doc_put_real(struct doc *d, double v);
 void doc_put_bool(struct doc *d, bool v);
 void doc_put_null(struct doc *d);
+/* Of the cell before, on a page: how it is judged, and a bar, of -1 to 1. */
+void doc_mark(struct doc *d, enum out_mark m, double bar);
 
 /* clang-format off */
 #define DOC_VALUE(d, key, type, digits, put) (doc_head((d), (key), (type), (digits)) ? (put) : (void)0)
@@ -87,6 +116,7 @@ void doc_put_null(struct doc *d);
 #define doc_reals(d, key, v, n)         ((d)->heads ? (void)0 : doc_put_reals((d), (key), (v), (n)))
 #define doc_text(d, key, v)             DOC_VALUE(d, key, OUT_TEXT, 0, doc_put_text((d), (v)))  /* NULL is null */
 #define doc_name(d, key, most, v)       DOC_VALUE(d, key, OUT_TEXT, 0, doc_put_cut((d), (v), (most))) /* for people, of so many characters */
+#define doc_number(d, key, v)           DOC_VALUE(d, key, doc_on_page(d) ? OUT_REAL : OUT_TEXT, 0, doc_put_text((d), (v))) /* a number as text */
 #define doc_int(d, key, v)              DOC_VALUE(d, key, OUT_INT, 0, doc_put_int((d), (v)))
 #define doc_count(d, key, v)            DOC_VALUE(d, key, OUT_INT, 0, doc_put_count((d), (v)))
 #define doc_bytes(d, key, v)            DOC_VALUE(d, key, OUT_BYTES, 0, doc_put_count((d), (v)))

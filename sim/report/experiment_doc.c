@@ -1,46 +1,76 @@
 /* experiment_doc.c - a study as tables, CSV, JSON and Markdown. */
+#include <math.h>
 #include <string.h>
 
 #include "sim/report/experiment_doc.h"
-#include "sim/ui/out.h"
 
 #define WIDTH          100
 #define MARKDOWN_WIDTH 120
 
-/* --- tables -------------------------------------------------------------------------------------------------------- */
+static const struct doc_lines lines = { 0, 0, WIDTH }, said = { 0, 2, WIDTH }, why = { 2, 2, WIDTH },
+			      as_it_is = { 2, 2, 0 };
 
-/* One group's runs: the values of its keys, then the figures that are columns. Numbers are texts, as each has its own decimals. */
-static void group_table(const struct experiment *x, const struct experiment_group *g, struct str *out)
+/* --- for people ---------------------------------------------------------------------------------------------------- */
+
+struct group {
+	const struct experiment *x;
+	const struct experiment_group *g;
+	const double *most; /* of each figure */
+};
+
+/* A run: the values of its keys, then the figures that are columns. Numbers are texts, as each has its own decimals. */
+static void group_row(struct doc *d, const void *of, size_t i)
 {
-	struct out_col cols[EXPERIMENT_KEYS + EXPERIMENT_FIGURES];
-	struct out_table *t;
+	const struct group *t = of;
+	const struct experiment_group *g = t->g;
+	const struct experiment_run *u = &t->x->runs[g->first + i];
 	struct str cell = STR_INIT;
-	int n = 0;
 
 	for (size_t k = 0; k < g->n_loops; k++)
-		cols[n++] = (struct out_col){ g->loops[k].key, OUT_TEXT, 0 };
-	for (size_t f = 0; f < g->n_figures; f++)
-		if (g->figures[f].as)
-			cols[n++] = (struct out_col){ g->figures[f].as, OUT_TEXT, 0 };
-	t = out_table_new(cols, n, g->table);
-	for (size_t i = g->first; i < g->first + g->n; i++) {
-		for (size_t k = 0; k < g->n_loops; k++)
-			out_text(t, x->runs[i].shown[k]);
-		for (size_t f = 0; f < g->n_figures; f++) {
-			if (!g->figures[f].as)
-				continue;
-			str_clear(&cell);
-			experiment_number(&x->runs[i].figures[f], g->figures[f].digits, &cell);
-			out_text(t, str_c(&cell));
-		}
+		doc_text(d, g->loops[k].key, u->shown[k]);
+	for (size_t f = 0; f < g->n_figures; f++) {
+		if (!g->figures[f].as)
+			continue;
+		str_clear(&cell);
+		if (!d->heads)
+			experiment_number(&u->figures[f], g->figures[f].digits, &cell);
+		doc_number(d, g->figures[f].as, str_c(&cell));
+		if (g->figures[f].bar && !d->heads && u->figures[f].type == EXPR_NUMBER && t->most[f] > 0)
+			doc_mark(d, OUT_PLAIN, u->figures[f].number / t->most[f]);
 	}
-	out_table_write(t, OUT_TABLE, out);
-	out_table_free(t);
+	doc_free(d, &cell);
+}
+
+static void run_commands(struct doc *d, const struct experiment *x, const struct experiment_group *g)
+{
+	doc_fold(d, g->n == 1 ? "the command" : "the commands");
+	for (size_t i = g->first; doc_on_page(d) && i < g->first + g->n; i++) {
+		bool again = false;
+
+		for (size_t k = g->first; k < i; k++)
+			again |= x->runs[k].same == x->runs[i].same;
+		if (!again)
+			doc_put_lines(d, DOC_CODE, as_it_is, x->runs[i].command);
+	}
+	doc_fold(d, NULL);
+}
+
+static void group_table(struct doc *d, const struct experiment *x, const struct experiment_group *g)
+{
+	double most[EXPERIMENT_FIGURES] = { 0 };
+
+	for (size_t f = 0; f < g->n_figures; f++)
+		for (size_t i = g->first; i < g->first + g->n; i++)
+			if (x->runs[i].figures[f].type == EXPR_NUMBER)
+				most[f] = fmax(most[f], fabs(x->runs[i].figures[f].number));
+	doc_item(d, true);
+	doc_table(d, NULL, g->table, g->n, group_row, (&(struct group){ x, g, most }));
 	for (size_t i = g->first; i < g->first + g->n; i++)
 		if (x->runs[i].failed)
-			str_addf(out, "(%s: %s)\n", x->runs[i].label, x->runs[i].failed);
-	str_addc(out, '\n');
-	str_free(&cell);
+			doc_say(d, "(%s: %s)\n", x->runs[i].label, x->runs[i].failed);
+	doc_say(d, "\n");
+	run_commands(d, x, g);
+	doc_item(d, false);
 }
 
 static void experiment_doc_counts(size_t n, const size_t *counted, struct str *out)
@@ -52,47 +82,49 @@ static void experiment_doc_counts(size_t n, const size_t *counted, struct str *o
 			         experiment_verdict_name((enum experiment_verdict)v));
 }
 
-static void claim_text(const struct experiment *x, const struct experiment_claim *c, struct str *out)
+static const enum out_mark marks[EXPERIMENT_VERDICTS] = { OUT_GOOD, OUT_MID, OUT_BAD, OUT_MID };
+
+static void claim_text(struct doc *d, const struct experiment *x, const struct experiment_claim *c)
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s: \"%s\"%s%s%s", experiment_verdict_name(c->verdict), c->says, c->at ? " (" : "",
-	         c->at ? c->at : "", c->at ? ")" : "");
-	out_wrap(str_c(&s), 0, 2, WIDTH, out);
-	str_add(out, "  ");
-	out_wrap(c->cannot ? c->cannot : c->why, 2, 2, WIDTH, out);
-	for (size_t k = 0; k < c->n_runs && k < 2; k++)
-		str_addf(out, "  npusim %s\n", x->runs[c->runs[k]].command);
-	str_addc(out, '\n');
-	str_free(&s);
+	doc_item(d, true);
+	str_addf(&s, "\"%s\"%s%s%s", c->says, c->at ? " (" : "", c->at ? c->at : "", c->at ? ")" : "");
+	doc_put_judged(d, marks[c->verdict], experiment_verdict_name(c->verdict), said, str_c(&s));
+	doc_put_lines(d, DOC_TEXT, why, c->cannot ? c->cannot : c->why);
+	doc_fold(d, "shown by");
+	for (size_t k = 0; k < c->n_runs && (k < 2 || doc_on_page(d)); k++) {
+		str_clear(&s);
+		str_addf(&s, "npusim %s", x->runs[c->runs[k]].command);
+		doc_put_lines(d, DOC_CODE, as_it_is, str_c(&s));
+	}
+	doc_fold(d, NULL);
+	doc_say(d, "\n");
+	doc_item(d, false);
+	doc_free(d, &s);
 }
 
-static void one_table(const struct experiment *x, struct str *out)
+static void one(struct doc *d, const struct experiment *x)
 {
-	out_wrap(x->title, 0, 0, WIDTH, out);
+	struct str counts = STR_INIT;
+
+	experiment_doc_counts(x->n_claims, x->counted, &counts);
+	doc_put_lines(d, DOC_TITLE, lines, x->title);
 	if (x->question)
-		out_wrap(x->question, 0, 0, WIDTH, out);
-	str_addc(out, '\n');
+		doc_put_lines(d, DOC_SOFT, lines, x->question);
+	doc_say(d, "\n");
 	if (x->answer) {
-		out_wrap(x->answer, 0, 0, WIDTH, out);
-		str_addc(out, '\n');
+		doc_put_lines(d, DOC_TEXT, lines, x->answer);
+		doc_say(d, "\n");
 	}
 	for (size_t i = 0; i < x->n_groups; i++)
 		if (x->groups[i].table)
-			group_table(x, &x->groups[i], out);
-	experiment_doc_counts(x->n_claims, x->counted, out);
-	str_add(out, "\n\n");
+			group_table(d, x, &x->groups[i]);
+	doc_put_lines(d, DOC_TEXT, lines, str_c(&counts));
+	doc_say(d, "\n");
 	for (size_t i = 0; i < x->n_claims; i++)
-		claim_text(x, &x->claims[i], out);
-}
-
-void experiment_table(const struct experiments *s, struct str *out)
-{
-	for (size_t i = 0; i < s->n; i++) {
-		if (i)
-			str_add(out, "\n");
-		one_table(s->v[i], out);
-	}
+		claim_text(d, x, &x->claims[i]);
+	doc_free(d, &counts);
 }
 
 void experiment_commands(const struct experiments *s, struct str *out)
@@ -113,104 +145,103 @@ const char *experiment_stem(const struct experiment *x, size_t *n)
 	return name;
 }
 
-/* --- csv and json -------------------------------------------------------------------------------------------------- */
+/* --- CSV and JSON -------------------------------------------------------------------------------------------------- */
 
-static void csv_rows(const struct experiment *x, const char *study, struct out_table *t)
+static void claim_row(struct doc *d, const void *of, size_t i)
 {
-	for (size_t i = 0; i < x->n_claims; i++) {
-		const struct experiment_claim *c = &x->claims[i];
+	const struct experiment *x = of;
+	const struct experiment_claim *c = d->heads ? NULL : &x->claims[i];
+	const char *why = c && c->cannot ? c->cannot : c ? c->why : NULL;
 
-		out_text(t, study);
-		out_text(t, experiment_verdict_name(c->verdict));
-		out_text(t, c->says);
-		out_text(t, c->at);
-		out_text(t, c->cannot ? c->cannot : c->why);
-		out_text(t, c->n_runs ? x->runs[c->runs[0]].command : NULL);
+	if (d->format == OUT_CSV) {
+		size_t n = 0;
+		const char *stem = c ? experiment_stem(x, &n) : NULL;
+
+		doc_text(d, "study", arena_strndup(x->a, stem, n));
 	}
+	doc_text(d, "verdict", experiment_verdict_name(c->verdict));
+	doc_text(d, d->format == OUT_CSV ? "claim" : "says", c->says);
+	doc_text(d, "at", c->at);
+	if (d->format == OUT_CSV) {
+		doc_text(d, "why", why);
+		doc_text(d, "command", c->n_runs ? x->runs[c->runs[0]].command : NULL);
+		return;
+	}
+	doc_text(d, "right", c->right);
+	doc_text(d, "in_part", c->in_part);
+	doc_text(d, "why", why);
+	doc_open(d, "commands", '[');
+	for (size_t k = 0; k < c->n_runs; k++)
+		doc_text(d, NULL, x->runs[c->runs[k]].command);
+	doc_close(d, ']');
 }
 
-void experiment_csv(const struct experiments *s, struct str *out)
+static void run_row(struct doc *d, const void *of, size_t i)
 {
-	static const struct out_col cols[] = { { "study", OUT_TEXT, 0 }, { "verdict", OUT_TEXT, 0 },
-		                               { "claim", OUT_TEXT, 0 }, { "at", OUT_TEXT, 0 },
-		                               { "why", OUT_TEXT, 0 },   { "command", OUT_TEXT, 0 } };
-	struct out_table *t = out_table_new(cols, 6, NULL);
+	const struct experiment_run *u = (const struct experiment_run *)of + i;
 
-	for (size_t i = 0; i < s->n; i++) {
-		size_t n;
-		const char *stem = experiment_stem(s->v[i], &n), *name = arena_strndup(s->v[i]->a, stem, n);
-
-		csv_rows(s->v[i], name, t);
-	}
-	out_table_write(t, OUT_CSV, out);
-	out_table_free(t);
-}
-
-static void figures_json(struct out_json *j, const struct experiment_run *u)
-{
+	doc_text(d, "name", u->label);
+	doc_text(d, "command", u->command);
+	doc_text(d, "failed", u->failed);
+	doc_open(d, "figures", '{');
 	for (size_t f = 0; f < u->group->n_figures; f++) {
 		const struct expr_value *v = &u->figures[f];
 
 		if (v->type == EXPR_NUMBER)
-			out_json_real(j, u->group->figures[f].name, v->number);
+			doc_real(d, u->group->figures[f].name, 0, v->number);
 		else
-			out_json_text(j, u->group->figures[f].name, v->type == EXPR_TEXT ? v->text : NULL);
+			doc_text(d, u->group->figures[f].name, v->type == EXPR_TEXT ? v->text : NULL);
 	}
+	doc_close(d, '}');
 }
 
-static void claim_json(struct out_json *j, const struct experiment *x, const struct experiment_claim *c)
+static void members(struct doc *d, const struct experiment *x)
 {
-	out_json_open(j, NULL, '{');
-	out_json_text(j, "verdict", experiment_verdict_name(c->verdict));
-	out_json_text(j, "says", c->says);
-	out_json_text(j, "at", c->at);
-	out_json_text(j, "right", c->right);
-	out_json_text(j, "in_part", c->in_part);
-	out_json_text(j, "why", c->cannot ? c->cannot : c->why);
-	out_json_open(j, "commands", '[');
-	for (size_t k = 0; k < c->n_runs; k++)
-		out_json_text(j, NULL, x->runs[c->runs[k]].command);
-	out_json_close(j, ']');
-	out_json_close(j, '}');
+	doc_open(d, NULL, '{');
+	doc_text(d, "study", x->path);
+	doc_text(d, "title", x->title);
+	doc_text(d, "question", x->question);
+	doc_text(d, "answer", x->answer);
+	doc_table(d, "runs", NULL, x->n_runs, run_row, x->runs);
+	doc_table(d, "claims", NULL, x->n_claims, claim_row, x);
+	doc_close(d, '}');
 }
 
-static void one_json(struct out_json *j, const struct experiment *x)
+void experiment_doc(struct doc *d, const struct experiments *s)
 {
-	out_json_open(j, NULL, '{');
-	out_json_text(j, "study", x->path);
-	out_json_text(j, "title", x->title);
-	out_json_text(j, "question", x->question);
-	out_json_text(j, "answer", x->answer);
-	out_json_open(j, "runs", '[');
-	for (size_t i = 0; i < x->n_runs; i++) {
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "name", x->runs[i].label);
-		out_json_text(j, "command", x->runs[i].command);
-		out_json_text(j, "failed", x->runs[i].failed);
-		out_json_open(j, "figures", '{');
-		figures_json(j, &x->runs[i]);
-		out_json_close(j, '}');
-		out_json_close(j, '}');
+	const bool list = d->format == OUT_JSON && s->n != 1;
+
+	if (list)
+		doc_open(d, NULL, '[');
+	if (d->format == OUT_CSV)
+		doc_table_open(d, NULL, NULL);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct experiment *x = s->v[i];
+
+		if (d->format == OUT_JSON)
+			members(d, x);
+		for (size_t k = 0; d->format == OUT_CSV && k < x->n_claims; k++)
+			doc_row(d, claim_row, x, k);
+		if (d->format == OUT_TABLE) {
+			doc_say(d, "%s", i ? "\n" : "");
+			one(d, x);
+		}
 	}
-	out_json_close(j, ']');
-	out_json_open(j, "claims", '[');
-	for (size_t i = 0; i < x->n_claims; i++)
-		claim_json(j, x, &x->claims[i]);
-	out_json_close(j, ']');
-	out_json_close(j, '}');
+	if (d->format == OUT_CSV)
+		doc_table_close(d, claim_row, NULL);
+	if (list)
+		doc_close(d, ']');
 }
 
-void experiment_json(const struct experiments *s, struct str *out)
+void experiment_page(const struct experiment *x, struct str *out)
 {
-	struct out_json j;
+	const struct experiments one = { (struct experiment **)&x, 1 };
+	struct doc d;
 
-	out_json_init(&j, out);
-	if (s->n != 1)
-		out_json_open(&j, NULL, '[');
-	for (size_t i = 0; i < s->n; i++)
-		one_json(&j, s->v[i]);
-	if (s->n != 1)
-		out_json_close(&j, ']');
+	doc_init(&d, OUT_HTML, 0, out);
+	d.name = x->title;
+	experiment_doc(&d, &one);
+	doc_end(&d);
 }
 
 /* --- markdown ------------------------------------------------------------------------------------------------------ */
@@ -225,7 +256,7 @@ static void cell(struct str *out, const char *text)
 	}
 }
 
-static void claim_row(const struct experiment *x, size_t i, size_t number, struct str *out)
+static void claim_line(const struct experiment *x, size_t i, size_t number, struct str *out)
 {
 	const struct experiment_claim *c = &x->claims[i];
 
@@ -256,7 +287,7 @@ static void one_markdown(const struct experiment *x, const char *level, size_t *
 	experiment_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, ".\n\n| | where | what is said | verdict | why | command |\n|---|---|---|---|---|---|\n");
 	for (size_t i = 0; i < x->n_claims; i++)
-		claim_row(x, i, ++*number, out);
+		claim_line(x, i, ++*number, out);
 }
 
 void experiment_markdown(const struct experiments *s, struct str *out)

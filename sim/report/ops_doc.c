@@ -147,8 +147,7 @@ static void deps(struct doc *d, const struct op_stream *s, const struct op *o)
 	for (uint32_t i = 0; !d->heads && i < o->n_deps; i++)
 		str_addf(&text, "%s%" PRIu32, i ? " " : "", s->deps[o->first_dep + i]);
 	doc_text(d, "deps", str_c(&text));
-	d->to->failed |= text.failed;
-	str_free(&text);
+	doc_free(d, &text);
 }
 
 static void op(struct doc *d, const void *of, size_t i)
@@ -205,8 +204,7 @@ static void types(struct doc *d, const struct lower_stats *st)
 		types_doc(d, st);
 	else if (text.len)
 		doc_say(d, "types %s\n", str_c(&text));
-	d->to->failed |= text.failed;
-	str_free(&text);
+	doc_free(d, &text);
 }
 
 static void head(struct doc *d, const struct view *v)
@@ -261,8 +259,7 @@ static void laid(struct doc *d, const struct view *v)
 
 	run_align_text(&(struct run_report){ .laid = &v->w->laid }, &text);
 	doc_say_fact(d, "aligned", str_c(&text), 0);
-	d->to->failed |= text.failed;
-	str_free(&text);
+	doc_free(d, &text);
 }
 
 /* CSV: the kinds, with --all the ops, of a table of ops its rows. */

@@ -113,8 +113,7 @@ static void blocks(struct doc *d, const struct run_result *x)
 		b.note = str_c(&note);
 		doc_row(d, block_row, &b, 0);
 	}
-	d->to->failed |= note.failed;
-	str_free(&note);
+	doc_free(d, &note);
 }
 
 void run_energy_doc(struct doc *d, const struct run_report *r)
@@ -134,6 +133,5 @@ void run_energy_doc(struct doc *d, const struct run_report *r)
 	if (x->wall_eager_ps)
 		doc_say(d, "launched one by one the board takes %.1f uJ, %.1f W over the step's wall time\n\n",
 		        (double)x->energy_eager_fj / 1e9, (double)x->energy_eager_fj / (double)x->wall_eager_ps / 1e3);
-	d->to->failed |= note.failed;
-	str_free(&note);
+	doc_free(d, &note);
 }

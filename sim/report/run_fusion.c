@@ -294,9 +294,8 @@ static void chain_row(struct doc *d, const void *of, size_t i)
 	doc_ps(d, "unfused_us", 3, f->unfused);
 	if (!json)
 		doc_text(d, "chain", str_c(&chain));
-	d->to->failed |= ops.failed || chain.failed;
-	str_free(&ops);
-	str_free(&chain);
+	doc_free(d, &ops);
+	doc_free(d, &chain);
 }
 
 void run_chains_doc(struct doc *d, const struct run_report *r)

@@ -126,8 +126,7 @@ static void for_people(struct doc *d, const struct run_report *r)
 	} else {
 		doc_say(d, "how op %" PRIu32 " (%s) was mapped: there was nothing to choose\n\n", o->id, name);
 	}
-	d->to->failed |= title.failed;
-	str_free(&title);
+	doc_free(d, &title);
 }
 
 void run_mapping_doc(struct doc *d, const struct run_report *r)

@@ -62,8 +62,7 @@ static void accuracy(struct doc *d, const struct run_report *r)
 
 	run_trust(r, &trust);
 	doc_text(d, "accuracy", str_c(&trust));
-	d->to->failed |= trust.failed;
-	str_free(&trust);
+	doc_free(d, &trust);
 }
 
 void run_members(struct doc *d, const struct run_report *r)

@@ -38,8 +38,7 @@ static void stalls(struct doc *d, const struct run_op *x)
 	doc_close(d, '}');
 	if (!json)
 		doc_text_if(d, "stalls", !x->carried, str_c(&text));
-	d->to->failed |= text.failed;
-	str_free(&text);
+	doc_free(d, &text);
 }
 
 /* Nothing of a model is measured, and not every row of a table of ops. */
@@ -94,8 +93,7 @@ void run_ops_doc(struct doc *d, const struct run_report *r)
 	workload_part_text(&r->part, &part);
 	v.part = part.len ? str_c(&part) : NULL;
 	doc_table(d, "ops", NULL, r->stream->n_ops, op_row, &v);
-	d->to->failed |= part.failed;
-	str_free(&part);
+	doc_free(d, &part);
 }
 
 struct ranked {
@@ -169,8 +167,7 @@ static void for_people(struct doc *d, const struct run_report *r, const struct r
 	doc_real(d, "mfu_pct", 1, unit_pct((double)k->macs_ps, us));
 	doc_real(d, "bw_pct", 1, unit_pct((double)k->pins_ps, us));
 	doc_text(d, r->whole ? "bound by (share of its time)" : "held by", str_c(&mix));
-	d->to->failed |= mix.failed;
-	str_free(&mix);
+	doc_free(d, &mix);
 }
 
 static void kind_row(struct doc *d, const void *of, size_t i)

@@ -98,8 +98,7 @@ static void bounds_of(struct doc *d, const struct run_report *r)
 		total(d, "  DRAM's bytes at its peak (bandwidth use)", unit_ps_us(x->pins_ps),
 		      run_share(x->pins_ps, x->total_ps), "");
 	}
-	d->to->failed |= note.failed;
-	str_free(&note);
+	doc_free(d, &note);
 }
 
 static void simulated(struct doc *d, const struct run_report *r, bool answer)
@@ -142,8 +141,7 @@ static void fused(struct doc *d, const struct run_report *r)
 	if (v->fused_ps)
 		total(d, "simulated GPU", unit_ps_us(v->fused_ps), over(v->fused_ps, r->result->total_ps),
 		      str_c(&note));
-	d->to->failed |= note.failed;
-	str_free(&note);
+	doc_free(d, &note);
 }
 
 /* The first page says nothing that is simulated where that is no answer. */
@@ -254,8 +252,7 @@ static void unit_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "unit", str_c(&name));
 	doc_ps(d, "busy_us", 3, x->stats[i].value);
 	doc_real(d, "busy_pct", 1, unit_pct((double)x->stats[i].value, (double)x->total_ps));
-	d->to->failed |= name.failed;
-	str_free(&name);
+	doc_free(d, &name);
 }
 
 /* --- measured against simulated ---------------------------------------------------------------------------- */

@@ -620,8 +620,7 @@ static void part(struct doc *d, const struct workload_part *p)
 
 	workload_part_text(p, &s);
 	doc_text(d, "part", s.len ? str_c(&s) : NULL);
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static void class_row(struct doc *d, const void *of, size_t i)

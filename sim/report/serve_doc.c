@@ -338,8 +338,7 @@ static void json_part(struct doc *d, const struct serve_run *r)
 
 	workload_part_text(&part, &s);
 	doc_text(d, "part", s.len ? str_c(&s) : NULL);
-	d->to->failed |= s.failed;
-	str_free(&s);
+	doc_free(d, &s);
 }
 
 static void json_rate(struct doc *d, const struct serve_run *r, const char *key, double x)

@@ -403,8 +403,7 @@ static void stage_row(struct doc *d, const void *of, size_t i)
 	doc_open(d, "ran", '[');
 	points(d, s->points);
 	doc_close(d, ']');
-	d->to->failed |= trust.failed;
-	str_free(&trust);
+	doc_free(d, &trust);
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */

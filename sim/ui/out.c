@@ -1,5 +1,5 @@
-/* out.c - tables in three formats. */
-#include "sim/ui/out.h"
+/* out.c - tables for people and in CSV. */
+#include "sim/ui/out_int.h"
 #include "sim/ui/screen.h"
 
 #include <assert.h>
@@ -8,35 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/arena.h"
-
-struct cell {
-	enum { CELL_NULL, CELL_TEXT, CELL_INT, CELL_REAL } kind;
-	union {
-		const char *text;
-		int64_t i;
-		double r;
-	} v;
-};
-
-struct out_table {
-	struct arena *arena;
-	const char *title;
-	struct out_col *cols;
-	int n_cols;
-	struct cell *cells;
-	size_t n, cap;
-	bool failed;
-};
+const char *const out_format_names[OUT_FORMATS] = { "table", "csv", "json", "html", "sql" };
 
 int out_format_parse(const char *name, enum out_format *f, struct err *e)
 {
-	static const char *const names[] = { "table", "csv", "json" };
-
-	for (int i = 0; i < 3; i++)
-		if (strcmp(name, names[i]) == 0)
+	for (int i = 0; i < OUT_FORMATS; i++)
+		if (strcmp(name, out_format_names[i]) == 0)
 			return *f = (enum out_format)i, 0;
-	return err_set(e, ERR_USAGE, "unknown format '%s': it is one of table, csv or json", name);
+	return err_set(e, ERR_USAGE, "unknown format '%s': it is one of table, csv, json, html or sql", name);
 }
 
 /* --- filling ----------------------------------------------------------------------------------------------- */
@@ -85,13 +64,13 @@ void out_table_col(struct out_table *t, struct out_col c)
 	t->cols = cols;
 }
 
-static void out_add(struct out_table *t, struct cell c)
+static void out_add(struct out_table *t, struct out_cell c)
 {
 	if (!t || t->failed)
 		return;
 	if (t->n == t->cap) {
 		size_t cap = t->cap ? 2 * t->cap : 256;
-		struct cell *v = realloc(t->cells, cap * sizeof *v);
+		struct out_cell *v = realloc(t->cells, cap * sizeof *v);
 
 		if (!v) {
 			t->failed = true;
@@ -105,7 +84,7 @@ static void out_add(struct out_table *t, struct cell c)
 
 void out_text(struct out_table *t, const char *v)
 {
-	struct cell c = { .kind = v ? CELL_TEXT : CELL_NULL };
+	struct out_cell c = { .kind = v ? CELL_TEXT : CELL_NULL };
 
 	if (t && v && !(c.v.text = arena_strdup(t->arena, v)))
 		t->failed = true;
@@ -114,12 +93,12 @@ void out_text(struct out_table *t, const char *v)
 
 void out_int(struct out_table *t, int64_t v)
 {
-	out_add(t, (struct cell){ .kind = CELL_INT, .v.i = v });
+	out_add(t, (struct out_cell){ .kind = CELL_INT, .v.i = v });
 }
 
 void out_real(struct out_table *t, double v)
 {
-	struct cell c = { .kind = isfinite(v) ? CELL_REAL : CELL_NULL };
+	struct out_cell c = { .kind = isfinite(v) ? CELL_REAL : CELL_NULL };
 
 	if (c.kind == CELL_REAL)
 		c.v.r = v == 0 ? 0 : v; /* minus zero is a rounding artefact */
@@ -128,15 +107,15 @@ void out_real(struct out_table *t, double v)
 
 void out_null(struct out_table *t)
 {
-	out_add(t, (struct cell){ .kind = CELL_NULL });
+	out_add(t, (struct out_cell){ .kind = CELL_NULL });
 }
 
-void out_real_or_null(struct out_table *t, double v)
+void out_mark(struct out_table *t, enum out_mark m, double bar)
 {
-	if (v != v)
-		out_null(t);
-	else
-		out_real(t, v);
+	if (!t || t->failed || !t->n)
+		return;
+	t->cells[t->n - 1].mark = m;
+	t->cells[t->n - 1].bar = isfinite(bar) ? bar : 0;
 }
 
 /* --- aligned table ----------------------------------------------------------------------------------------- */
@@ -163,7 +142,7 @@ static size_t add_clean(struct str *to, const char *text)
 	return width;
 }
 
-static size_t add_cell(struct str *to, const struct cell *c, const struct out_col *col)
+size_t out_add_cell(struct str *to, const struct out_cell *c, const struct out_col *col)
 {
 	size_t at = to->len;
 
@@ -216,7 +195,7 @@ static void out_cut(struct str *s, size_t width)
 }
 
 /* One line; `scratch` is reused. Trailing blanks are left out. */
-static void add_line(const struct out_table *t, const struct cell *cells, const size_t *widths, struct str *scratch,
+static void add_line(const struct out_table *t, const struct out_cell *cells, const size_t *widths, struct str *scratch,
                      struct str *to)
 {
 	size_t gap = 0;
@@ -225,7 +204,7 @@ static void add_line(const struct out_table *t, const struct cell *cells, const 
 		size_t w;
 
 		str_clear(scratch);
-		w = cells ? add_cell(scratch, &cells[i], &t->cols[i]) : add_clean(scratch, t->cols[i].name);
+		w = cells ? out_add_cell(scratch, &cells[i], &t->cols[i]) : add_clean(scratch, t->cols[i].name);
 		if (w > widths[i]) {
 			out_cut(scratch, widths[i]);
 			w = widths[i];
@@ -259,7 +238,7 @@ static bool look_alike(const struct out_table *t, size_t col, size_t width)
 
 	for (size_t i = 0; rows <= TELL_ROWS && i < rows && !alike; i++)
 		for (size_t k = 0; k < i && !alike; k++) {
-			const struct cell *x = &t->cells[i * cols + col], *y = &t->cells[k * cols + col];
+			const struct out_cell *x = &t->cells[i * cols + col], *y = &t->cells[k * cols + col];
 
 			if (x->kind != CELL_TEXT || y->kind != CELL_TEXT || strcmp(x->v.text, y->v.text) == 0)
 				continue;
@@ -323,7 +302,7 @@ void out_table_fit(const struct out_table *t, size_t width, struct str *to)
 		size_t w;
 
 		str_clear(&scratch);
-		w = add_cell(&scratch, &t->cells[i], &t->cols[i % cols]);
+		w = out_add_cell(&scratch, &t->cells[i], &t->cols[i % cols]);
 		if (w > widths[i % cols])
 			widths[i % cols] = w;
 	}
@@ -366,7 +345,7 @@ static void write_csv(const struct out_table *t, struct str *to)
 	}
 	str_addc(to, '\n');
 	for (size_t i = 0; i < t->n; i++) {
-		const struct cell *c = &t->cells[i];
+		const struct out_cell *c = &t->cells[i];
 
 		str_add(to, i % cols ? "," : "");
 		if (c->kind == CELL_TEXT)
@@ -380,37 +359,7 @@ static void write_csv(const struct out_table *t, struct str *to)
 	}
 }
 
-/* --- json -------------------------------------------------------------------------------------------------- */
-
-/* One object a line: long tables stay greppable. */
-static void out_write_json(const struct out_table *t, struct str *to)
-{
-	size_t cols = (size_t)t->n_cols;
-
-	str_add(to, "[");
-	for (size_t row = 0; row + cols <= t->n; row += cols) {
-		struct out_json j;
-
-		str_add(to, row ? ",\n  " : "\n  ");
-		out_json_init(&j, to);
-		j.pretty = false;
-		out_json_open(&j, NULL, '{');
-		for (size_t i = 0; i < cols; i++) {
-			const struct cell *c = &t->cells[row + i];
-
-			if (c->kind == CELL_TEXT)
-				out_json_text(&j, t->cols[i].name, c->v.text);
-			else if (c->kind == CELL_INT)
-				out_json_int(&j, t->cols[i].name, c->v.i);
-			else if (c->kind == CELL_REAL)
-				out_json_real(&j, t->cols[i].name, c->v.r);
-			else
-				out_json_null(&j, t->cols[i].name);
-		}
-		out_json_close(&j, '}');
-	}
-	str_add(to, t->n ? "\n]\n" : "]\n");
-}
+/* --- all --------------------------------------------------------------------------------------------------- */
 
 void out_table_write(const struct out_table *t, enum out_format f, struct str *to)
 {
@@ -423,8 +372,10 @@ void out_table_write(const struct out_table *t, enum out_format f, struct str *t
 		out_table_fit(t, screen_width(), to);
 	else if (f == OUT_CSV)
 		write_csv(t, to);
-	else
-		out_write_json(t, to);
+	else if (f == OUT_HTML)
+		out_write_html(t, to);
+	else if (f == OUT_SQL)
+		out_write_sql(t, to);
 }
 
 void out_wrap(const char *text, size_t at, size_t indent, size_t width, struct str *to)

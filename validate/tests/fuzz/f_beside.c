@@ -11,7 +11,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static const enum out_format formats[] = { OUT_TABLE, OUT_CSV, OUT_JSON };
 	static struct machine_conf *gpu; /* reading it takes longer than all else */
 	struct err e = ERR_INIT;
 	struct str out = STR_INIT;
@@ -27,8 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		abort();
 	g = machine_gpu(&gpu->cfg);
 	if ((rc = probe_tiled_table(in, &g, &r, &e)) == 0) {
-		doc_init(&d, formats[n % 3], 0, &out);
+		doc_init(&d, (enum out_format)(n % OUT_FORMATS), 0, &out);
 		kernel_beside_doc(&d, &(struct kernel_beside_doc){ &r, "fuzz", "fuzz", false });
+		doc_end(&d);
 	}
 	assert(rc == 0 ? out.len > 0 && !out.failed : e.kind != ERR_NONE && e.msg[0] && !out.len);
 	probe_tiled_free(&r);

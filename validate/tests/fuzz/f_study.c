@@ -57,9 +57,7 @@ static const struct cmd commands[] = { { "look", look, NULL, "" },
 
 static void print(struct experiment *x)
 {
-	static void (*const how[])(const struct experiments *, struct str *) = { experiment_commands, experiment_table,
-		                                                                 experiment_csv, experiment_json,
-		                                                                 experiment_markdown };
+	static void (*const how[])(const struct experiments *, struct str *) = { experiment_commands, experiment_markdown };
 	const struct experiments s = { &x, 1 };
 	struct str out = STR_INIT;
 
@@ -68,8 +66,15 @@ static void print(struct experiment *x)
 		assert(out.len && !out.failed);
 		str_clear(&out);
 	}
-	experiment_page(x, &out);
-	assert(out.len && !out.failed);
+	for (int f = 0; f < OUT_FORMATS; f++) {
+		struct doc d;
+
+		doc_init(&d, (enum out_format)f, 0, &out);
+		experiment_doc(&d, &s);
+		doc_end(&d);
+		assert(out.len && !out.failed);
+		str_clear(&out);
+	}
 	str_free(&out);
 }
 

@@ -65,6 +65,7 @@ static void written(void (*make)(struct doc *d, size_t n), size_t n, enum out_fo
 
 	doc_init(&d, f, 0, &s);
 	make(&d, n);
+	doc_end(&d);
 	CHECK(!s.failed);
 	CHECK_STR(str_c(&s), want);
 	str_free(&s);
@@ -245,9 +246,79 @@ TEST(lines_of_a_fact_stand_behind_its_label_in_a_table_alone)
 	str_free(&got);
 }
 
-SUITE(t_doc, T(lines_of_a_fact_stand_behind_its_label_in_a_table_alone), T(people_read_all_tables_and_sentences),
-      T(csv_has_the_first_table), T(json_has_members_tables_and_what_is_nested_in_rows),
-      T(a_table_without_rows_has_its_columns), T(values_of_a_row_that_is_not_there_are_not_evaluated),
-      T(a_table_of_no_rows_that_nothing_describes_is_nothing), T(a_document_that_is_a_table_is_a_line_an_object),
-      T(a_row_that_states_nothing_is_left_out), T(a_record_is_an_object_or_a_table_of_one_row),
-      T(what_is_not_known_is_null));
+static void prose(struct doc *d, size_t n)
+{
+	static const struct doc_lines lines = { 2, 4, 20 };
+
+	doc_put_lines(d, DOC_TITLE, (struct doc_lines){ 0, 0, 0 }, "a title");
+	doc_item(d, true);
+	doc_put_lines(d, DOC_TEXT, lines, "a text that is wrapped");
+	doc_put_judged(d, OUT_BAD, "wrong", lines, "<why>");
+	doc_say(d, "\n  said & done\n");
+	doc_table(d, NULL, "longest", n, family, NULL);
+	doc_fold(d, "more");
+	doc_put_lines(d, DOC_CODE, lines, "code");
+	doc_fold(d, NULL);
+	doc_item(d, false);
+	doc_say(d, "\n");
+}
+
+TEST(prose_is_lines_on_a_terminal_and_elements_on_a_page)
+{
+	struct str s = STR_INIT;
+	const char *body;
+	struct doc d;
+
+	written(prose, 1, OUT_TABLE,
+	        "a title\n  a text that is\n    wrapped\n  wrong: <why>\n\n  said & done\nlongest\nfamily\n------\n     0\n"
+	        "  code\n\n");
+	written(prose, 1, OUT_CSV, "family\n0\n");
+	written(prose, 1, OUT_JSON, "[\n  {\"family\": 0}\n]\n");
+	doc_init(&d, OUT_HTML, 0, &s);
+	d.name = "<name>";
+	prose(&d, 1);
+	CHECK_STR(str_c(&s), ""); /* until it is whole */
+	doc_end(&d);
+	CHECK_HAS(str_c(&s), "<!doctype html>");
+	CHECK_HAS(str_c(&s), "<title>&lt;name&gt;</title>\n");
+	body = strstr(str_c(&s), "</title>\n");
+	CHECK_STR(
+		body,
+		"</title>\n<h1>a title</h1>\n<article><p>a text that is wrapped</p>\n"
+		"<p><span class=\"v bad\">wrong</span>: &lt;why&gt;</p>\n<pre>  said &amp; done\n</pre>\n"
+		"<h2>longest</h2><table class=\"stack\"><thead><tr><th class=\"n\">family</th></tr></thead>\n<tbody>\n"
+		"<tr><td class=\"n\" data-k=\"family\"><span class=\"c\">0</span></td></tr>\n</tbody></table>\n"
+		"<details><summary class=\"soft\">more</summary><p><code>code</code></p>\n</details>\n</article>\n"
+		"</html>\n");
+	str_free(&s);
+}
+
+static void dropped(struct doc *d, size_t n)
+{
+	prose(d, n);
+	doc_drop(d);
+}
+
+TEST(what_is_dropped_or_says_nothing_is_no_page)
+{
+	written(dropped, 1, OUT_HTML, "");
+	written(dropped, 1, OUT_TABLE, "");
+	written(unknown, 0, OUT_HTML, "");
+}
+
+TEST(sql_is_csvs_table_under_the_documents_name)
+{
+	written(whole, 2, OUT_SQL,
+	        "BEGIN;\nCREATE TABLE \"npusim\" (\"name\" TEXT, \"n\" BIGINT, \"us\" DOUBLE PRECISION,"
+	        " \"mean_us\" DOUBLE PRECISION, \"bytes\" BIGINT);\n"
+	        "INSERT INTO \"npusim\" VALUES ('gemm', 3, 1.5, 0.5, 2048);\n"
+	        "INSERT INTO \"npusim\" VALUES ('a, b', 0, 0.25, NULL, 2048);\nCOMMIT;\n");
+}
+
+SUITE(t_doc, T(prose_is_lines_on_a_terminal_and_elements_on_a_page), T(what_is_dropped_or_says_nothing_is_no_page),
+      T(sql_is_csvs_table_under_the_documents_name), T(lines_of_a_fact_stand_behind_its_label_in_a_table_alone),
+      T(people_read_all_tables_and_sentences), T(csv_has_the_first_table),
+      T(json_has_members_tables_and_what_is_nested_in_rows), T(a_table_without_rows_has_its_columns),
+      T(values_of_a_row_that_is_not_there_are_not_evaluated), T(a_table_of_no_rows_that_nothing_describes_is_nothing),
+      T(a_document_that_is_a_table_is_a_line_an_object), T(a_row_that_states_nothing_is_left_out),
+      T(a_record_is_an_object_or_a_table_of_one_row), T(what_is_not_known_is_null));
