@@ -57,7 +57,8 @@ static const struct cmd commands[] = { { "look", look, NULL, "" },
 
 static void print(struct experiment *x)
 {
-	static void (*const how[])(const struct experiments *, struct str *) = { experiment_commands, experiment_markdown };
+	static void (*const how[])(const struct experiments *, struct str *) = { experiment_commands,
+		                                                                 experiment_markdown };
 	const struct experiments s = { &x, 1 };
 	struct str out = STR_INIT;
 
