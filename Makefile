@@ -90,7 +90,7 @@ CLI = cmd topics completion completion_kinds man export explain report page \
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt json sample \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples \
            review classify gaps stages stalls sums waves simulated bound \
-           rules rules_names shape listed quant op work model lower stock types align build split attend step scale rewrite \
+           rules rules_names shape listed quant op work model lower lower_steps stock types align build split attend step scale rewrite \
            workload request staged program \
            occupancy tiled gpu gpu_forms kernels power npu_power energy tech area link host sram partition $(UNITS:%=unit_%) unit_issue \
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \

@@ -57,7 +57,7 @@ static void was_idle(struct bw_server *l, ps_t until)
 	l->gap[l->newest] = (struct bw_server_gap){ from, until };
 }
 
-/* How much of `span` the way had time for since `first`; that is taken. */
+/* How much of `span` the way had time for since `first`, no longer ago than `span`; that is taken. */
 static ps_t used_since(struct bw_server *l, ps_t first, ps_t span)
 {
 	ps_t used = 0;
@@ -67,7 +67,7 @@ static ps_t used_since(struct bw_server *l, ps_t first, ps_t span)
 		const ps_t from = ps_max(g->from, first), time = g->to > from ? ps_min(g->to - from, span - used) : 0;
 
 		used += time;
-		g->from = time ? from + time : g->from;
+		g->to = time ? from : g->to; /* what was idle before is left for who began earlier */
 	}
 	return used;
 }
@@ -90,7 +90,7 @@ ps_t bw_server_put(struct bw_server *l, struct bw_server_job *r, const struct me
 	end = begin + rest;
 	book(l, r->behind, urgency, begin, rest);
 	evq_push(l->q, &r->ev, end);
-	return ps_max(first, end > span ? end - span : 0);
+	return end - ps_max(span, now > first ? now - first : 0);
 }
 
 void bw_server_over(struct bw_server *l, struct bw_server_job *r)

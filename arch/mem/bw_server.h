@@ -30,8 +30,8 @@ struct bw_server {
 };
 
 void bw_server_reset(struct bw_server *l, struct evq *q); /* nothing rides */
-/* All of it is there now, or from `first` on where that is to come; its first byte since `first`. Returns when that goes in, if
- * its bytes go one after the other. */
+/* All of it is there now, or from `first` on where that is to come; its first byte since `first`. Returns when that goes in:
+ * what came slowly goes as it came, all of it as late as its last byte is. */
 ps_t bw_server_put(struct bw_server *l, struct bw_server_job *r, const struct mem_req *rq, ps_t first, ps_t span);
 void bw_server_over(struct bw_server *l, struct bw_server_job *r);
 /* A request that is not there yet but comes at `at`, all at once, and gives way to nobody: of the most urgent. Returns when

@@ -573,13 +573,14 @@ static inline struct booking behind_noc(struct hierarchy *h, const struct access
 	return later(b, h->c->mem.kv_buffer.latency);
 }
 
-/* What streams through a server as it comes: it ends no earlier than its last byte came, and begins no earlier than the
- * first one did. */
+/* What streams through a server as it comes: it ends no earlier than its last byte came, and its first byte is as late as
+ * the server is. */
 static struct booking streamed(struct server *s, struct booking b, ps_t span)
 {
-	const struct booking through = server_book(s, ps_max(b.start, b.end > span ? b.end - span : 0), span);
+	const ps_t at = ps_max(b.start, b.end > span ? b.end - span : 0);
+	const struct booking through = server_book(s, at, span);
 
-	return (struct booking){ through.start, ps_max(through.end, b.end) };
+	return (struct booking){ b.start + (through.start - at), ps_max(through.end, b.end) };
 }
 
 /* Through the network and whatever is behind it, from the cores' side and back. */

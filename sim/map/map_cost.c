@@ -288,25 +288,32 @@ static void swap(const struct map_levels *l, double t, double v[SERVERS])
 		v[DOWN] += t;
 }
 
+/* An exchange is over when ports and engines are. */
+static double exchanged(const struct map_levels *l, double t)
+{
+	return t * more(1, l->swap);
+}
+
 /* The store of the class, and what cores exchange before; returns what the two take. */
 static double map_cost_store(const struct eval *e, unsigned last, unsigned at, struct seg *s)
 {
 	const struct piece *q = &e->piece[C][at & e->dims[C]];
-	double t;
+	double t, far;
 
 	if (e->x->moves[C] == 1 || (e->x->stays[C] & ~last))
 		return 0;
 	t = e->x->at[at & e->dims[C]].exchange;
 	swap(e->l, t, s->v);
+	t = exchanged(e->l, t);
 	if (!e->p->move[C] || e->p->free[C])
 		return t;
+	far = e->l->cache ? 0 : q->bytes * e->l->dram_write;
 	s->v[down_of(e->l)] += q->net;
 	s->v[DMA] += q->dma;
-	if (e->l->cache)
-		s->v[L2] += q->l2;
-	else
-		s->v[DRAM] += q->bytes * e->l->dram_write;
-	return t + (double)e->x->math.plan.exchange_latency + e->l->store + more(q->net, more(q->dma, q->l2));
+	s->v[L2] += q->l2;
+	s->v[DRAM] += far;
+	return t + (double)e->x->math.plan.exchange_latency + e->l->store +
+	       more(more(q->net, q->dma), more(q->l2, far));
 }
 
 static double fullest(const double v[SERVERS])
@@ -458,6 +465,7 @@ static double map_cost_before(const struct eval *e, struct seg *s)
 /* What follows the last tile. */
 static double map_cost_behind(const struct eval *e, struct seg *s)
 {
+	const struct map_levels *l = e->l;
 	const struct nest *x = e->x;
 	const double other = (double)e->p->rest.post_bytes;
 	const unsigned at = e->uneven & e->dims[C];
@@ -468,23 +476,23 @@ static double map_cost_behind(const struct eval *e, struct seg *s)
 		const double swaps = x->moves[C] == 1 ? (double)(x->trips[M] * x->trips[N]) : 1,
 			     t_swap = swaps * (double)x->at[x->moves[C] == 1 ? 0 : at].exchange;
 
-		t += t_swap + (double)x->math.plan.exchange_latency;
+		t += exchanged(l, t_swap) + (double)x->math.plan.exchange_latency;
 		if (x->moves[C] == 1)
-			swap(e->l, t_swap, s->v);
+			swap(l, t_swap, s->v);
 	}
 	if (other > 0)
-		move = more(other * e->l->dma, other * e->l->l2);
+		move = more(other * l->dma, other * l->l2);
 	if (e->p->move[C] && !e->p->free[C]) {
-		const double far = e->l->cache ? 0 : q->bytes * e->l->dram_write;
+		const double far = l->cache ? 0 : q->bytes * l->dram_write;
 
 		move += more(more(q->net, q->dma), more(q->l2, far));
 		if (x->moves[C] == 1) {
 			s->v[down_of(e->l)] += q->net;
 			s->v[DMA] += q->dma;
-			s->v[e->l->cache ? L2 : DRAM] += e->l->cache ? q->l2 : far;
+			s->v[l->cache ? L2 : DRAM] += l->cache ? q->l2 : far;
 		}
 	}
-	return move > 0 ? t + e->l->store + move : t;
+	return move > 0 ? t + l->store + move : t;
 }
 
 /* From dispatch to the first math. */

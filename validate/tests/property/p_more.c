@@ -189,5 +189,50 @@ TEST(operands_on_chip_are_never_slower)
 	}
 }
 
+/* Where engines are narrower than what is before them: a port or SRAM that is faster hands them their bytes no later. */
+static void try_narrow(struct rng *r, enum run_fidelity f, struct tally *t)
+{
+	static const char *const sets[][2] = { { "noc.port=4 B", "noc.port=8 B" },
+		                               { "noc.port=8 B", "noc.port=64 B" },
+		                               { "sram.banks=8", "sram.banks=16" } };
+	const uint64_t m = size_of(r, 0, 10), n = size_of(r, 7, 13), k = size_of(r, 7, 12), which = rng_below(r, 3);
+	const struct run_opts o = { .start = RUN_COLD, .seed = 7, .fidelity = f };
+	struct runbed b = { .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	struct run_result x;
+	ps_t took[2] = { 0 }, late;
+
+	b.s = synth_product(b.a, m, n, k);
+	for (int i = 0; i < 2; i++)
+		took[i] = runbed_run(&b, "configs/npu/xdna2-calibrated.yaml", &sets[which][i], 1, &o, &x) ? x.total_ps
+		                                                                                          : 0;
+	late = took[1] - ps_min(took[0], took[1]);
+	t->tried += took[0] > 0;
+	t->slower += late * 1000000 > took[0] * TOLERANCE_PPM;
+	t->worst = ps_max(t->worst, took[0] ? late * 1000000 / took[0] : 0);
+	if (late * 1000000 > took[0] * TOLERANCE_PPM)
+		printf("%s -> %s: %llu -> %llu ps, m %llu n %llu k %llu\n", sets[which][0], sets[which][1],
+		       (unsigned long long)took[0], (unsigned long long)took[1], (unsigned long long)m,
+		       (unsigned long long)n, (unsigned long long)k);
+	runbed_down(&b);
+}
+
+TEST(faster_ports_before_narrow_engines_are_never_slower)
+{
+	const char *wanted = getenv("NPUSIM_PAIRS");
+
+	for (enum run_fidelity f = RUN_EVENT; f <= RUN_ANALYTIC; f++) {
+		struct tally t = { 0 };
+		struct rng r;
+
+		rng_seed(&r, test_seed(), "narrow");
+		for (int i = 0; i < (wanted ? atoi(wanted) : test_rounds(20, 60, 200)); i++)
+			try_narrow(&r, f, &t);
+		printf("%s: %d of %d products slower by more than 0.5 %% by a faster port or SRAM, the worst by %llu ppm\n",
+		       f == RUN_EVENT ? "events" : "closed form", t.slower, t.tried, (unsigned long long)t.worst);
+		CHECK(t.tried > 0);
+		CHECK(t.slower * 10 <= t.tried);
+	}
+}
+
 SUITE(p_more, T(more_of_anything_is_never_slower_in_closed_form), T(more_of_anything_is_never_slower_in_events),
-      T(operands_on_chip_are_never_slower));
+      T(operands_on_chip_are_never_slower), T(faster_ports_before_narrow_engines_are_never_slower));

@@ -5,19 +5,12 @@
 #include <stdlib.h>
 
 #include "sim/profile/hist.h"
-#include "traces/read/format.h"
 #include "traces/read/kineto.h"
 #include "validate/tests/tracebed.h"
 
 static int import_text(struct bed *b, const char *text)
 {
-	struct input *in = input_mem(text, strlen(text), "counters.csv", &b->e);
-	const int rc = in && format_of(in, &b->e) == FORMAT_COUNTERS
-	                       ? counters_csv_import(b->db, in, NULL, NULL, &b->st, &b->e)
-	                       : -2;
-
-	input_free(in);
-	return rc;
+	return bed_import_text(b, FORMAT_COUNTERS, counters_csv_import, "counters.csv", text);
 }
 
 /* `at`: line and column, "2:5"; "": of the file as a whole. */
@@ -25,13 +18,11 @@ static void refused(const char *text, const char *at, const char *because)
 {
 	char place[32];
 	struct bed b;
+	const int rc = import_text(&b, text);
 
-	bed_open(&b, ":memory:", DB_WRITE);
-	CHECK(import_text(&b, text) == -1);
-	CHECK_HAS(b.e.msg, because);
 	snprintf(place, sizeof place, "%d:%d", b.e.line, b.e.col);
 	CHECK_STR(*at ? place : "", at);
-	bed_close(&b);
+	bed_refused(&b, rc, because);
 }
 
 TEST(a_row_becomes_a_kernel_with_its_counters)
@@ -40,7 +31,6 @@ TEST(a_row_becomes_a_kernel_with_its_counters)
 	struct counters *c;
 	struct bed b;
 
-	bed_open(&b, ":memory:", DB_WRITE);
 	CHECK_OK(import_text(&b,
 	                     "# of a card\n"
 	                     "kernel,row,class,grid,block,registers,smem,device,duration_us,l2_hit_rate_pct,"
@@ -88,13 +78,10 @@ TEST(the_reports_means_come_out_of_its_table)
 	struct roof roof;
 	struct bound_criteria by = { .roof = &roof, .rule = &rule };
 	struct bound bound;
-	char path[512];
 	struct hist h;
 	struct bed b;
 
-	bed_open(&b, ":memory:", DB_WRITE);
-	snprintf(path, sizeof path, "%s/traces/rtx5090/dsocr_counters.csv", test_root());
-	CHECK_OK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &b.st, &b.e), b.e);
+	CHECK_OK(bed_import(&b, "traces/rtx5090/dsocr_counters.csv"), b.e);
 	bed_load(&b, NULL);
 	CHECK((by.counters = counters_load(b.db, &b.e)) && (by.rules = rules_load(NULL, &b.e)));
 	CHECK_OK(roof_load("rtx5090", &b.t, &roof, &b.e), b.e);
@@ -127,7 +114,6 @@ TEST(beside_a_trace_a_table_lends_its_counters_and_is_no_kernels)
 	struct input *in;
 	struct bed b;
 
-	bed_open(&b, ":memory:", DB_WRITE);
 	CHECK_OK(import_text(&b, "kernel,grid,block,l2_hit_rate_pct\nk,4,128,50\n"), b.e);
 	CHECK_U64(b.st.untimed, 1);
 	CHECK((in = input_mem(spans, strlen(spans), "t.json", &b.e)));

@@ -1,4 +1,5 @@
 /* t_noc.c - networks between cores and memory: each kind by hand. */
+#include "arch/mem/bw_server.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -262,6 +263,85 @@ TEST(nothing_is_carried_before_it_is_there)
 	bed_down(&b);
 }
 
+/* The level below answers from the start on: a port that is faster than it passes bytes as they come, and the first comes as early
+ * behind a fast port as behind a slow one. Of a port that is busy all comes later. */
+TEST(what_comes_slowly_leaves_as_it_came)
+{
+	static const char *const ports[] = { "kind: crossbar\nlatency: 7 ns\nport: 16 B\n",
+		                             "kind: crossbar\nlatency: 7 ns\nport: 64 B\n" };
+
+	for (int i = 0; i < 2; i++) {
+		struct bed b;
+		struct bed_ask a[2];
+		struct comp *n;
+
+		bed_up(&b);
+		n = kind_up(&b, ports[i]);
+		bed_ask1(&b, &a[0], 0, 1024, false);
+		a[0].rq.share = 1024; /* 64 or 16 cycles of 100 */
+		bed_stream(&b, n, a, 1, 1);
+		CHECK_U64(a[0].rq.t_first, a[0].sent + (7 + 7) * NS);
+		for (int k = 0; k < 2; k++) {
+			bed_ask1(&b, &a[k], 0, 8192, false);
+			a[k].rq.share = 8192; /* 512 or 128 cycles */
+		}
+		bed_stream(&b, n, a, 2, 2);
+		CHECK_U64(a[1].rq.t_first - a[0].rq.t_first, i ? 128 * NS : 512 * NS);
+		comp_free(n);
+		bed_down(&b);
+	}
+}
+
+struct rider {
+	struct bw_server *l;
+	struct bw_server_job job;
+	struct mem_req rq;
+	struct ev comes;
+	ps_t first, span, over;
+};
+
+static void rides_over(void *owner, struct ev *ev)
+{
+	struct rider *r = owner;
+
+	r->over = ev->when;
+	bw_server_over(r->l, &r->job);
+}
+
+static void comes(void *owner, struct ev *ev)
+{
+	struct rider *r = owner;
+
+	(void)ev;
+	ev_init(&r->job.ev, EV_REPLY, rides_over, r);
+	bw_server_put(r->l, &r->job, &r->rq, r->first, r->span);
+}
+
+/* The second takes the last two that were idle before it was all there, at 44. The third began before that: what is idle of its own
+ * 14, from 32 to 42 and from 44 on, is its, and two are left to do. */
+TEST(idle_time_is_left_for_who_began_earlier)
+{
+	struct rider r[] = { { .first = 0, .span = 10 }, { .first = 42, .span = 2 }, { .first = 30, .span = 14 } };
+	static const ps_t at[] = { 0, 44, 46 };
+	static const uint8_t ahead = MEM_AHEAD;
+	struct evq *q = evq_new();
+	struct bw_server l;
+
+	bw_server_reset(&l, q);
+	for (size_t i = 0; i < 3; i++) {
+		r[i].l = &l;
+		r[i].rq.urgency = &ahead;
+		ev_init(&r[i].comes, EV_WORK, comes, &r[i]);
+		evq_push(q, &r[i].comes, at[i]);
+	}
+	while (evq_step(q))
+		continue;
+	CHECK_U64(r[0].over, 10);
+	CHECK_U64(r[1].over, 44);
+	CHECK_U64(r[2].over, 48);
+	evq_free(q);
+}
+
 /* Every port is taken both ways, and all links of a ring are: what reads and writes need them for waits. */
 TEST(an_exchange_takes_ports_and_links_from_others)
 {
@@ -312,5 +392,6 @@ SUITE(t_noc, T(a_request_pays_both_ways), T(kv_goes_to_the_kv_buffer_when_there_
       T(multicast_spares_the_stops_not_the_ports), T(a_ring_carries_eight_links_worth),
       T(a_ring_pays_hops_and_shares_its_links), T(a_mesh_has_two_stops_a_row_and_a_middle),
       T(cores_reach_each_other_without_memory), T(nothing_is_carried_before_it_is_there),
+      T(what_comes_slowly_leaves_as_it_came), T(idle_time_is_left_for_who_began_earlier),
       T(an_exchange_takes_ports_and_links_from_others), T(an_ideal_network_is_nobodys_to_take),
       T(a_mesh_with_more_columns_than_cores_is_refused));

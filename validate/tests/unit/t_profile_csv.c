@@ -11,11 +11,10 @@
 
 static int import_file(struct bed *b, const char *name)
 {
-	char path[1024];
+	char file[512];
 
-	CHECK(snprintf(path, sizeof path, "%s/" DATA "%s", test_root(), name) < (int)sizeof path);
-	bed_open(b, ":memory:", DB_WRITE);
-	return format_import(b->db, FORMAT_AUTO, path, NULL, NULL, &b->st, &b->e);
+	snprintf(file, sizeof file, DATA "%s", name);
+	return bed_import(b, file);
 }
 
 static void up(struct bed *b, const char *name)

@@ -1,7 +1,6 @@
 /* t_replay.c - a published table replayed: the committed one of the RTX 5090 to the nanosecond, and files that are wrong. */
 #include <stdlib.h>
 
-#include "traces/read/format.h"
 #include "traces/read/replay.h"
 #include "validate/tests/tracebed.h"
 
@@ -31,12 +30,7 @@ static void up(struct bed *b, int64_t context)
 /* The table as its own reader has it. */
 static void table(struct bed *b)
 {
-	char path[1024];
-
-	bed_open(b, ":memory:", DB_WRITE);
-	CHECK_OK(format_import(b->db, FORMAT_AUTO, root_path(path, "traces/rtx5090/dsocr_decode.csv"), NULL, NULL,
-	                       &b->st, &b->e),
-	         b->e);
+	CHECK_OK(bed_import(b, "traces/rtx5090/dsocr_decode.csv"), b->e);
 	CHECK_OK(tracedb_load_any(b->db, NULL, b->a, &b->t, &b->e), b->e);
 }
 
@@ -167,12 +161,7 @@ static void refused(const char *was, const char *is, const char *because)
 	CHECK(fclose(f) == 0);
 	free(text);
 	bed_open(&b, ":memory:", DB_WRITE);
-	CHECK(format_import(b.db, FORMAT_REPLAY, copy, NULL, NULL, &b.st, &b.e) == -1);
-	CHECK_HAS(b.e.msg, because);
-	CHECK_U64(err_exit_code(&b.e), 4);
-	CHECK_U64(bed_ask(&b, "select count(*) from source"), 0);
-	CHECK_U64(bed_ask(&b, "select count(*) from launch"), 0);
-	bed_close(&b);
+	bed_refused(&b, format_import(b.db, FORMAT_REPLAY, copy, NULL, NULL, &b.st, &b.e), because);
 }
 
 TEST(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row)

@@ -4,21 +4,10 @@
 #include "sim/base/hash.h"
 #include "traces/read/format.h"
 #include "validate/tests/mktrace.h"
+#include "validate/tests/streambed.h"
 #include "validate/tests/tracebed.h"
 
 #define DSOCR "traces/h200/kineto_dsocr_b1_c1024.json.gz"
-
-static struct rules *default_table(void)
-{
-	struct err e = ERR_INIT;
-	char path[4096];
-	struct rules *r;
-
-	snprintf(path, sizeof path, "%s/configs/rules/pytorch-cuda.yaml", test_root());
-	r = rules_load(path, &e);
-	CHECK_OK(r ? 0 : -1, e);
-	return r;
-}
 
 static struct rules *table(const char *text)
 {
@@ -208,7 +197,7 @@ TEST(a_table_of_ones_own_stands_before_its_base)
 {
 	struct err e = ERR_INIT;
 	char path[600];
-	struct rules *mine, *base = default_table();
+	struct rules *mine, *base = stream_rules();
 	struct mk m;
 	FILE *f;
 
@@ -359,7 +348,7 @@ TEST(kernels_that_users_meet_find_their_family)
 		{ "some_kernel_nobody_knows", "aten::mm", "bf16[1,64] bf16[64,8]", "gemv", OP_GEMM },
 		{ "some_kernel_nobody_knows", "aten::add_", "bf16[1] bf16[1]", "elementwise", OP_ELEMENTWISE },
 	};
-	struct rules *r = default_table();
+	struct rules *r = stream_rules();
 	struct mk m;
 
 	mk_open(&m);
@@ -542,7 +531,7 @@ TEST(kernels_of_serving_engines_find_their_family)
 		{ "void cpy_scalar<&(void cpy_1_scalar<float, __half>(char const*, char*))>", "copy", OP_COPY },
 		{ "void dequantize_block_q4_K<__half>(void const*, __half*)", "convert", OP_CONVERT },
 	};
-	struct rules *r = default_table();
+	struct rules *r = stream_rules();
 	struct mk m;
 
 	mk_open(&m);
@@ -584,7 +573,7 @@ TEST(elementwise_functions_are_told_by_their_functor)
 		{ "masked_fill_kernel(x)", "where", OP_COST_ALU },
 		{ "a_function_nobody_knows", "op", OP_COST_ALU },
 	};
-	struct rules *r = default_table();
+	struct rules *r = stream_rules();
 	char name[200];
 	struct mk m;
 
@@ -616,7 +605,7 @@ TEST(the_cluster_of_a_product_stands_in_its_name)
 		{ "nvjet_sm90_qqtst_64x8_128x16_2x4_h_bz_algo2_TNT", 2, 4 },
 		{ "nvjet_sm90_tst_64x64_64x13_1x1_h_bz_splitK_TNT", 1, 1 },
 	};
-	struct rules *r = default_table();
+	struct rules *r = stream_rules();
 	uint32_t c[3] = { 0 };
 	struct mk m;
 
@@ -658,7 +647,7 @@ TEST(half_of_a_decode_step_is_matrix_vector_products)
 		{ "embedding", 3, 5887 },
 		{ "argmax", 3, 83584 },
 	};
-	struct rules *r = default_table();
+	struct rules *r = stream_rules();
 	uint64_t kernels = 0, ns = 0;
 	char path[4096], db[600];
 	struct bed b;
