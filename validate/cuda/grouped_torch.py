@@ -4,8 +4,15 @@ A product: [rows, k] of `hit` of `groups` experts, `rows` each, drawn anew for e
 bf16; `transposed`: stored [groups, n, k]. A concatenation: a cache [batch, heads, length, dim] and a row, contiguous or a
 slice of a fused projection; halves of heads behind one another. Medians of the kernel's durations by activity record.
 
+Rows: products whose groups have given rows, in order ("64x16 192x16": 16 groups of 64, 16 of 192): even, of a few groups
+alone, drawn from Dirichlet distributions, in pairs. Picks: a prompt of 1,024 random tokens through a stock mixture of random
+weights, the rows of each expert and its products' times; CONFIG is a folder with the model's config.json.
+
 usage: python3 grouped_torch.py products >grouped.csv; python3 grouped_torch.py concat >concat.csv
+       python3 grouped_torch.py rows >grouped_rows.csv; python3 grouped_torch.py picks CONFIG... >picks.csv
 """
+import itertools
+import os
 import sys
 
 import torch
@@ -52,6 +59,83 @@ def products():
                 row((groups, k, n, t, hit, rows), us)
 
 
+def listed(rows):
+    runs = ((r, len(list(same))) for r, same in itertools.groupby(rows))
+    return " ".join(f"{r}x{n}" if n > 1 else str(r) for r, n in runs)
+
+
+def rows_of(groups, total):
+    for r in (1, 16, 32, 48, 64, 65, 96, 127, 128, 129, 192, 256, 320, 512):
+        yield [[r] * groups] * 4
+    for hit in (1, 2, 4, 8, 16, 24):
+        yield [[total // hit + (i < total % hit) for i in range(hit)] + [0] * (groups - hit)] * 3
+    for alpha in (0.3, 1.0, 3.0, 10.0, 30.0):
+        for _ in range(4):
+            p = torch.distributions.Gamma(alpha, 1.0).sample((groups,))
+            yield [torch.bincount(torch.multinomial(p / p.sum(), total, replacement=True), minlength=groups).tolist()]
+    for a, b in ((64, 192), (32, 224), (112, 144), (1, 255)):
+        yield [[a, b] * (groups // 2)] * 3
+        yield [[a] * (groups // 2) + [b] * (groups // 2)] * 3
+
+
+def rows():
+    print("groups,k,n,transposed,rows,reps,min_us,median_us,max_us")
+    shapes = [(32, 2880, 5760, 0, 4096), (32, 2880, 2880, 0, 4096), (64, 2048, 2048, 1, 8192),
+              (64, 1024, 2048, 1, 8192), (32, 2880, 5760, 1, 4096), (128, 2048, 1536, 1, 8192)]
+    shapes += [(32, k, n, 0, 0) for k, n in ((2816, 5760), (2944, 5760), (3072, 5760), (2880, 5632), (2048, 5760), (1408, 5760))]
+    for groups, k, n, t, total in shapes:
+        torch.manual_seed(7)
+        w = torch.randn(groups, *((n, k) if t else (k, n)), device="cuda", dtype=BF16)
+        w = w.transpose(1, 2) if t else w
+        for counts in rows_of(groups, total) if total else ([[128] * groups] * 4,):
+            calls = []
+            for c in counts:
+                x = torch.randn(sum(c), k, device="cuda", dtype=BF16)
+                ends = torch.tensor(c).cumsum(0).to(torch.int32).cuda()
+                calls.append(lambda x=x, ends=ends: torch._grouped_mm(x, w, ends))
+            row((groups, k, n, t, listed(counts[0])), kernels(calls, "GroupProblemShape"))
+
+
+def picks(folders):
+    from transformers import AutoConfig, AutoModelForCausalLM
+    print("model,layer,groups,k,n,rows,us")
+    for folder in folders:
+        seen, own, also = [], torch._grouped_mm, getattr(torch.nn.functional, "grouped_mm", None)
+
+        def spy(x, w, offs=None, *rest, **more):
+            seen.append((w.shape, offs.clone()))
+            return own(x, w, offs, *rest, **more)
+
+        config = AutoConfig.from_pretrained(folder)
+        torch.set_default_dtype(BF16)
+        with torch.device("cuda"):
+            model = AutoModelForCausalLM.from_config(config).eval()
+        torch.set_default_dtype(torch.float32)
+        torch._grouped_mm = spy
+        if also:
+            torch.nn.functional.grouped_mm = spy
+        ids = torch.randint(0, config.vocab_size, (1, 1024), device="cuda")
+        with torch.no_grad():
+            for _ in range(2):
+                model(ids, use_cache=True)
+            torch.cuda.synchronize()
+            seen.clear()
+            with profile(activities=[ProfilerActivity.CUDA]) as p:
+                model(ids, use_cache=True)
+                torch.cuda.synchronize()
+        torch._grouped_mm = own
+        if also:
+            torch.nn.functional.grouped_mm = also
+        took = sorted((e for e in p.events() if e.device_type == torch.autograd.DeviceType.CUDA and "GroupProblemShape" in e.name),
+                      key=lambda e: e.time_range.start)
+        for i, ((shape, offs), e) in enumerate(zip(seen, took)):
+            ends = [0] + offs.tolist()
+            print(",".join(str(v) for v in (os.path.basename(folder), i // 2, *shape, listed(b - a for a, b in zip(ends, ends[1:])),
+                                            round(e.time_range.elapsed_us(), 3))))
+        del model
+        torch.cuda.empty_cache()
+
+
 def concat():
     print("what,batch,heads,length,dim,reps,min_us,median_us,max_us")
     for b, h, n, d in ((1, 32, 1024, 96), (8, 32, 512, 96), (8, 32, 512, 128), (8, 32, 512, 64), (8, 32, 512, 80),
@@ -81,4 +165,4 @@ def concat():
 
 
 if __name__ == "__main__":
-    {"products": products, "concat": concat}[sys.argv[1]]()
+    {"products": products, "concat": concat, "rows": rows, "picks": lambda: picks(sys.argv[2:])}[sys.argv[1]]()

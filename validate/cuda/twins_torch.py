@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""twins_torch.py - the same decode step for several profilers: twins_torch.py MODEL eager|graph plain|nvtx|typed|kineto OUT.json
+"""twins_torch.py - the same decode step for several profilers: twins_torch.py MODEL eager|graph|both plain|nvtx|typed|kineto OUT.json
 
-Steps step_0 and step_1 of one decoder, behind 3 steps of warm-up. MODEL: small, capture_torch.py's; plain, 8 layers of
-Llama-3.2-1B's shape with norms and rope unfused and 512 tokens in the cache; stock, transformers' Llama of that shape. How
+Both: eager steps, then the graph's, replay_0 and replay_1. Steps step_0 and step_1 of one decoder, behind 3 steps of warm-up. MODEL: small, capture_torch.py's; plain, 8 layers of
+Llama-3.2-1B's shape with norms and rope unfused and 512 tokens in the cache; stock, transformers' Llama of that shape; olmoe and
+qwen3moe, four layers of the mixtures' shapes in transformers with 8 sequences and 1, gpt-oss four with 4 (eager alone). How
 its ops are recorded: plain, not at all; nvtx, emit_nvtx(record_shapes=True); typed, our torch_ops.py; kineto, PyTorch's
 profiler, into OUT.json. All but kineto are for `npusim trace record -o T.db -- python3 twins_torch.py ...`."""
 import contextlib
@@ -130,60 +131,83 @@ class Stock:  # transformers' Llama of the same shape
                           position_ids=self.at[None]).logits[:, -1].float().argmax(-1)
 
 
+class Mixture(Stock):  # a cache of 1,024 tokens, 512 of them there
+    SHAPES = {"olmoe": (8, "Olmoe", dict(intermediate_size=1024, num_attention_heads=16, num_key_value_heads=16, num_experts=64,
+                                         num_experts_per_tok=8, vocab_size=50304)),
+              "qwen3moe": (1, "Qwen3Moe", dict(moe_intermediate_size=768, num_attention_heads=32, num_key_value_heads=4,
+                                               head_dim=128, num_experts=128, num_experts_per_tok=8, vocab_size=151936)),
+              "gpt-oss": (4, "GptOss", dict(hidden_size=2880, intermediate_size=2880))}
+
+    def __init__(self, name):
+        import transformers
+        batch, family, shape = self.SHAPES[name]
+        c = getattr(transformers, family + "Config")(**{"hidden_size": 2048, "num_hidden_layers": 4, **shape})
+        torch.set_default_dtype(torch.bfloat16)
+        with torch.device("cuda"):
+            self.model = getattr(transformers, family + "ForCausalLM")(c).eval()
+        torch.set_default_dtype(torch.float32)
+        self.cache = transformers.StaticCache(config=c, max_cache_len=1024)
+        self.static, self.context = True, 512
+        self.token = torch.randint(0, c.vocab_size, (batch, 1), device="cuda")
+        self.model(torch.randint(0, c.vocab_size, (batch, self.context), device="cuda"), past_key_values=self.cache, use_cache=True,
+                   cache_position=torch.arange(self.context, device="cuda"))
+        self.at = torch.tensor([self.context], device="cuda")
+
+
+def captured(step, ops):
+    s = torch.cuda.Stream()
+    s.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(s):
+        step()
+    torch.cuda.current_stream().wait_stream(s)
+    g = torch.cuda.CUDAGraph()
+    with ops(), torch.cuda.graph(g):
+        step()
+    for _ in range(3):
+        g.replay()
+    torch.cuda.synchronize()
+    return g
+
+
+def steps(prefix, one, tool):
+    for i in range(STEPS):
+        if tool == "kineto":
+            with torch.profiler.record_function(f"{prefix}_{i}"):
+                one()
+        else:
+            torch.cuda.nvtx.range_push(f"{prefix}_{i}")
+            one()
+            torch.cuda.nvtx.range_pop()
+    torch.cuda.synchronize()
+
+
 def main():
     name, how, tool = sys.argv[1:4]
     torch.manual_seed(1)
     with torch.no_grad():
-        m = {"small": Small, "plain": Plain, "stock": lambda: Stock(how == "graph")}[name]()
+        m = {"small": Small, "plain": Plain, "stock": lambda: Stock(how == "graph")}.get(name, lambda: Mixture(name))()
         ops = {"nvtx": lambda: torch.autograd.profiler.emit_nvtx(record_shapes=True), "typed": torch_ops.ops}.get(
             tool, contextlib.nullcontext)
-        for _ in range(3):
-            r = m.step()
-        torch.cuda.synchronize()
-        if how == "graph":
-            s = torch.cuda.Stream()
-            s.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(s):
-                m.step()
-            torch.cuda.current_stream().wait_stream(s)
-            g = torch.cuda.CUDAGraph()
-            with ops(), torch.cuda.graph(g):
-                r = m.step()
-            ops = contextlib.nullcontext
-            for _ in range(3):
-                g.replay()
-            torch.cuda.synchronize()
-        range_of = torch.profiler.record_function if tool == "kineto" else None
-
-        def loop():
-            nonlocal r
-            for i in range(STEPS):
-                if range_of:
-                    with range_of(f"step_{i}"):
-                        one()
-                else:
-                    torch.cuda.nvtx.range_push(f"step_{i}")
-                    one()
-                    torch.cuda.nvtx.range_pop()
-
-        def one():
-            nonlocal r
-            if how == "graph":
-                g.replay()
-            else:
-                r = m.step()
-            r.flatten()[0].item() if how == "eager" else torch.cuda.synchronize()
-
         if tool == "kineto":
             acts = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-            with torch.profiler.profile(activities=acts, record_shapes=True) as p:
-                loop()
-                torch.cuda.synchronize()
-            p.export_chrome_trace(sys.argv[4])
+            profiled = torch.profiler.profile(activities=acts, record_shapes=True)
         else:
-            with ops():
-                loop()
+            profiled = contextlib.nullcontext()
+        for _ in range(3):
+            m.step()
         torch.cuda.synchronize()
+        graph = captured(m.step, ops) if how == "graph" else None
+        with profiled as p:
+            if graph:
+                steps("step", lambda: (graph.replay(), torch.cuda.synchronize()), tool)
+            else:
+                with ops():
+                    steps("step", lambda: m.step().flatten()[0].item(), tool)
+            if how == "both":
+                graph = captured(m.step, ops)
+                steps("replay", lambda: (graph.replay(), torch.cuda.synchronize()), tool)
+        if tool == "kineto":
+            p.export_chrome_trace(sys.argv[4])
     print(name, how, tool, "ok")
 
 

@@ -3,7 +3,7 @@
 . validate/tests/golden/common
 D=traces/h200/capture
 for f in kineto_llama_eager.json.gz llama_eager.spool.gz llama_graph.spool.gz kineto_decode.json.gz decode_typed.spool.gz \
-	decode_typed_graph.spool.gz decode.spool.gz; do
+	decode_typed_graph.spool.gz decode.spool.gz olmoe.spool.gz; do
 	echo "$f:"
 	"$NPUSIM" run -c $CONFIG -t $D/$f 2>&1 >"$TMP/page"
 	echo "exit $?"

@@ -202,6 +202,7 @@ static void check_mixture(const char *name, const char *model, uint64_t batch, u
 
 	snprintf(file, sizeof file, HERE "%s_eager.json.gz", name);
 	laid_load(&eager, file, "step_1", NULL);
+	eager.b.t.n_launches = launches; /* behind them the host may read a result */
 	laid_lower(&eager);
 	snprintf(file, sizeof file, HERE "%s_graph.json.gz", name);
 	laid_load(&graph, file, NULL, model);
@@ -223,7 +224,7 @@ static void check_mixture(const char *name, const char *model, uint64_t batch, u
 
 TEST(a_mixtures_graph_comes_to_the_ops_of_its_eager_step)
 {
-	check_mixture("olmoe_4layers_b8", "olmoe-1b-7b", 8, 405);
+	check_mixture("olmoe_4layers_b8", "olmoe-1b-7b", 8, 404);
 	check_mixture("qwen3moe_4layers_b1", "qwen3-30b-a3b", 1, 431);
 }
 

@@ -472,16 +472,27 @@ static ps_t experts(struct bed *b, uint64_t hit, uint64_t rows, uint64_t n, uint
 	return total(b, 0);
 }
 
-/* Measured, traces/h200/micro/grouped.csv; groups and rows were given. */
+/* Measured, traces/h200/micro/grouped.csv and others; groups and rows were given. */
 TEST(a_grouped_product_walks_over_the_tiles_of_all_groups)
 {
 	static const struct {
 		uint64_t hit, rows, n, k;
 		double us;
-	} cases[] = { { 1, 1, 2048, 2048, 13.8 },   { 8, 1, 2048, 2048, 33.9 },    { 42, 2, 2048, 2048, 122.1 },
-		      { 42, 2, 2048, 1024, 71.4 },  { 64, 16, 2048, 2048, 166.3 }, { 128, 1, 1536, 2048, 274.1 },
-		      { 4, 1, 5760, 2880, 63.6 },   { 21, 1, 5760, 2880, 284.5 },  { 2, 2, 14336, 4096, 102.9 },
-		      { 64, 64, 2048, 2048, 180.4 } };
+	} cases[] = { { 1, 1, 2048, 2048, 13.8 },
+		      { 8, 1, 2048, 2048, 33.9 },
+		      { 42, 2, 2048, 2048, 122.1 },
+		      { 42, 2, 2048, 1024, 71.4 },
+		      { 64, 16, 2048, 2048, 166.3 },
+		      { 128, 1, 1536, 2048, 274.1 },
+		      { 4, 1, 5760, 2880, 63.6 },
+		      { 21, 1, 5760, 2880, 284.5 },
+		      { 2, 2, 14336, 4096, 102.9 },
+		      { 64, 64, 2048, 2048, 180.4 },
+		      /* two tiles and more a group (grouped_rows.csv); a prompt's layers in the mean (picks.csv) */
+		      { 24, 171, 5760, 2880, 495.5 },
+		      { 24, 171, 2880, 2880, 253.1 },
+		      { 24, 341, 2048, 2048, 170.2 },
+		      { 32, 128, 5760, 2880, 515.8 } };
 	struct bed b;
 	ps_t one, other;
 

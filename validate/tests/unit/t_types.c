@@ -241,6 +241,49 @@ TEST(kernels_of_a_graph_are_of_the_ops_it_captured)
 	low_close(&b);
 }
 
+/* Op by op alike but for what sizes alone do not tell: how far a range goes, of which its grid is more. */
+static void alike(const struct low *a, const struct low *b)
+{
+	uint64_t sums[2][2] = { { 0, 0 }, { 0, 0 } };
+
+	CHECK_U64(a->s.n_ops, b->s.n_ops);
+	for (size_t i = 0; i < a->s.n_ops; i++) {
+		const struct op *x = &a->s.ops[i], *y = &b->s.ops[i];
+		const struct work v = work_of(&a->s, x), w = work_of(&b->s, y);
+
+		CHECK_U64(x->kind, y->kind);
+		CHECK(x->dtype == y->dtype || x->kind == OP_HOST_SYNC);
+		if (x->kind == OP_GEMM)
+			CHECK(v.flops == w.flops && v.read_bytes == w.read_bytes);
+		sums[0][0] += v.read_bytes + v.write_bytes;
+		sums[0][1] += w.read_bytes + w.write_bytes;
+		sums[1][0] += v.flops;
+		sums[1][1] += w.flops;
+	}
+	for (size_t i = 0; i < 2; i++)
+		CHECK(sums[i][0] * 1000 >= sums[i][1] * 999 && sums[i][0] * 999 <= sums[i][1] * 1000);
+}
+
+/* Four layers of OLMoE's shape, sizes alone: one recording has two eager steps and a graph's two replays. */
+TEST(a_mixtures_recording_is_its_kineto_twin_and_its_graph_too)
+{
+	struct low a, b, c;
+
+	low_open(&a, CAPTURE "olmoe.spool.gz", "step_1");
+	low_open(&b, "validate/tests/data/align/olmoe_4layers_b8_eager.json.gz", "step_1");
+	low_open(&c, CAPTURE "olmoe.spool.gz", "replay_1");
+	CHECK_U64(a.st.kernels, 384);
+	CHECK(a.st.lowered_kernel_ns == a.st.kernel_ns && c.st.lowered_kernel_ns == c.st.kernel_ns);
+	CHECK(a.st.types[LOWER_TYPE_RECORDED] == 0 && a.st.types[LOWER_TYPE_NONE] == 0);
+	CHECK_U64(a.st.inferred_groups, 8);
+	alike(&a, &b);
+	a.s.n_ops--; /* the host's read at its end */
+	alike(&c, &a);
+	low_close(&a);
+	low_close(&b);
+	low_close(&c);
+}
+
 TEST(of_a_recording_the_part_with_ops_is_taken)
 {
 	struct lower_left left;
@@ -443,5 +486,5 @@ TEST(an_nsys_export_of_the_run_tells_the_same)
 SUITE(t_types, T(names_of_kernels_tell_formats), T(views_lie_as_pytorch_lays_them),
       T(sizes_alone_are_enough_for_nearly_all_of_the_time), T(a_recording_with_types_is_its_kineto_twin),
       T(a_recording_of_sizes_is_its_kineto_twin), T(kernels_of_a_graph_are_of_the_ops_it_captured),
-      T(of_a_recording_the_part_with_ops_is_taken), T(an_assumed_type_is_for_what_nothing_tells),
-      T(an_nsys_export_of_the_run_tells_the_same));
+      T(a_mixtures_recording_is_its_kineto_twin_and_its_graph_too), T(of_a_recording_the_part_with_ops_is_taken),
+      T(an_assumed_type_is_for_what_nothing_tells), T(an_nsys_export_of_the_run_tells_the_same));
