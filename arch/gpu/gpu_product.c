@@ -154,6 +154,8 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		 cn = k->cluster_n ? k->cluster_n : 1;
 	uint64_t weights = (uint64_t)k->tile_m * k->tile_k * bits / 8,
 		 tokens = (uint64_t)k->tile_n * k->tile_k * bits / 8;
+	const uint64_t wide =
+		div_up(k->tile_k * bits / 8, 128); /* four instructions and a box for each 128 bytes of depth */
 	uint64_t steps, shared = sharers(g, k, &x, div_up(div_up(s->n, k->tile_m), cm), cm, cn);
 	uint64_t rows = s->m < k->tile_n ? s->m : k->tile_n;
 	uint32_t pow = g->c->overlap;
@@ -165,7 +167,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, tensor_rate(g, o->dtype)),
 	                  gpu_tensor_clock(g, bits <= 8 ? p->clock_fp8 : g->c->clock_tensor)) *
 	       1000000 / p->tensor;
-	work = gpu_overlap(2, p->step, math);
+	work = gpu_overlap(2, wide * p->step, math);
 	l2 = clock_transfer(x.ctas * weights / shared, p->l2_rate);
 	if (cm > 1) {
 		gpc = clock_transfer(tokens * most_in_gpc(g, x.ctas / (cm * cn), cm * cn) / x.tiles_n, p->gpc_rate);
@@ -173,7 +175,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	}
 	dram = gpu_product_dram(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
 	step = gpu_overlap(8, gpu_overlap(pow, work, gpc), l2);
-	fill = gpu_overlap(pow, gpu_product_part(p->step_fill, gpu_missed(&l->mem), 1000000), step);
+	fill = gpu_overlap(pow, gpu_product_part(wide * p->step_fill, gpu_missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
 
@@ -182,7 +184,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	t->start = p->setup + gpu_step(g, &l->mem) + (bits <= 8 ? p->scaled : 0);
 	t->body = gpu_overlap(pow, chain, dram);
 	t->finish = end + k->finish * gpu_step(g, &l->mem);
-	t->chain = steps * p->step;
+	t->chain = steps * wide * p->step;
 	t->memory = ps_max(dram, steps * gpu_overlap(8, l2, gpc));
 	t->pipe = steps * math;
 }

@@ -49,6 +49,30 @@ cases() {
 	scores -c "configs/gpu/$config.yaml" -t "$work/$name.db" >"$work/$name.txt"
 }
 
+# classes DEVICE SPLIT ARGUMENT...: a line a class. A class may be several words: columns are counted from the end.
+classes() {
+	device=$1 split=$2
+	shift 2
+	scores "$@" >"$work/other.txt"
+	awk -v d="$device" -v s="$split" 'NR > 2 && NF > 9 && $1 != "all" {
+		c = $1
+		for (i = 2; i <= NF - 9; i++) c = c " " $i
+		printf "| %s | %s | %s | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, c, s, $(NF-8), $(NF-7), $(NF-6), $(NF-3), $(NF-4) }' "$work/other.txt"
+}
+
+# engines: the committed tables of serving engines, the worst first when they came: configuration, file, device
+engines=validate/data/engines
+engines() {
+	cat <<-LIST
+		h100 decode_attn_h100_sxm.csv H100
+		b200 decode_attn_b200_sxm.csv B200
+		rtx-pro-6000 prefill_attn_rtx_pro_6000_server.csv RTX-PRO-6000
+		h200 prefill_attn_h200_sxm.csv H200
+		b200 gemm_m1-64_b200_sxm.csv B200
+		h100 gemm_m1-64_h100_sxm.csv H100
+	LIST
+}
+
 # npu_errors CONFIG LABEL START TABLE WHAT: the table's errors by kind, by rows and by measured time
 npu_errors() {
 	"$npusim" validate -c "configs/npu/$1.yaml" --start "$3" -t "$tpu/$4" --worst 0 |
@@ -118,18 +142,15 @@ folds() {
 	rows H100 'other hardware' 'other hardware' "$work/h100.txt" gemm gemv attention elementwise reduce norm softmax
 	while read -r config file rows name; do
 		if [ -f "$public/$file" ]; then
-			scores -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 --others $([ "$rows" = - ] || echo "--rows $rows") >"$work/other.txt"
-			# A class may be several words: columns are counted from the end.
-			awk -v d="$name" 'NR > 2 && NF > 9 && $1 != "all" {
-				c = $1
-				for (i = 2; i <= NF - 9; i++) c = c " " $i
-				printf "| %s | %s | other hardware | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, c, $(NF-8), $(NF-7), $(NF-6), $(NF-3), $(NF-4) }' "$work/other.txt"
+			classes "$name" 'other hardware' -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 --others \
+				$([ "$rows" = - ] || echo "--rows $rows")
 		else
 			echo "not run: $file is absent" >&2
 			missing=1
 		fi
 	done <<-LIST
 		h100 kernel_times.csv H100-SXM H100
+		h200 kernel_times.csv H200-SXM H200
 		b200 kernel_times.csv B200-SXM B200
 		gb200 kernel_times.csv GB200 GB200
 		rtx-pro-6000 gemm_m1-64_rtx_pro_6000_server.csv.gz - RTX-PRO-6000
@@ -139,6 +160,22 @@ folds() {
 		l40s gemm_m1-64_l40s.csv.gz - L40S
 		l40s decode_attn_l40s.csv.gz - L40S
 	LIST
+	engines | while read -r config file name; do
+		classes "$name" 'all, in sight' -c "configs/gpu/$config.yaml" --table "$engines/$file"
+	done
+	echo
+	echo '| device | the ten worst rows of a table in sight | measured us | simulated us | error |'
+	echo '|---|---|---|---|---|'
+	engines | while read -r config file name; do
+		"$npusim" validate -c "configs/gpu/$config.yaml" --table "$engines/$file" --format csv |
+			awk -F, -v d="$name" 'NR > 1 {	# a class may have a comma: columns are counted from the end
+				e = $(NF-7); c = $2
+				for (i = 3; i <= NF - 14; i++) c = c "," $i
+				gsub(/"/, "", c)
+				if (c ~ /^gemm/) c = ""
+				printf "%.3f|%s|%s %s|%.1f|%.1f|%+.0f\n", e < 0 ? -e : e, d, c, $1, $(NF-11), $(NF-8), e }' |
+			sort -t'|' -k1,1nr -k3,3 | awk -F'|' 'NR <= 10 { sub(/^ /, "", $3); printf "| %s | %s | %s | %s | %s %% |\n", $2, $3, $4, $5, $6 }'
+	done
 	echo
 	echo '| device | energy of cases, at measured times | n | MAPE | 90th percentile | energy-weighted | bias | capped | clock MAPE |'
 	echo '|---|---|---|---|---|---|---|---|---|'

@@ -85,6 +85,11 @@ TEST(a_step_more_of_a_products_k_costs_a_step)
 	CHECK_U64(a / 1000, 4716); /* measured 4,736 ns: traces/h200/micro/gemm_cupti.csv */
 	small_product(&b, 2048, 2048 + 64, 8, false);
 	CHECK_U64((total(&b, 0) - a) / 1000, 81);
+	/* Twice the depth in half the steps: as many instructions and boxes, each step as long as two. */
+	small_product(&b, 2048, 2048 + 16384, 8, false);
+	a = total(&b, 0);
+	b.l[0].kernel.tile_k = 128;
+	CHECK(total(&b, 0) + a / 20 > a && total(&b, 0) < a + a / 20);
 	small_product(&b, 2048, 2048, 8, true);
 	CHECK_U64(total(&b, 0) / 1000, 5704); /* measured 5,568 */
 	machine_conf_free(b.conf);
