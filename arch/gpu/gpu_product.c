@@ -350,7 +350,8 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 
 		/* CTAs behind the first round are launched while others work; the grid's y is parts of k. */
 		t->launch = g->c->launch + clock_transfer(x.ctas < room ? x.ctas : room, g->c->cta_rate);
-		t->pipe = clock_transfer(x.ctas, g->c->cta_rate);
+		t->pipe = ps_max(clock_transfer(x.ctas, g->c->cta_rate),
+		                 gpu_issue_time(g, s->k * s->n * (s->batch ? s->batch : 1) * k->instructions, x.sms));
 		t->start = g->cfg->product.row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
 		t->chain = (x.rounds * div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once) - 1) *
 		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));

@@ -58,6 +58,8 @@ static uint64_t gpu_walk_share(const struct gpu_launch *l, uint64_t ctas)
 	if (o->kind == OP_ATTENTION && s->q_len > FEW_QUERIES)
 		own = dtype_bytes(o->dtype, s->kv_len * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim))) /
 		      (s->causal ? 2 : 1);
+	/* Several CTAs go over the same bytes, each with heads or columns of its own. */
+	even *= l->kernel.passes ? l->kernel.passes : 1;
 	return own > even ? own : even;
 }
 

@@ -7,13 +7,16 @@
 #include <zlib.h>
 
 #include "arch/tiled/tiled.h"
+#include "arch/tiled/tiled_shipped.h"
 #include "traces/text/csv.h"
 
 #define KNOWN_HELP \
 	1.02 /* a pair's ratio from which on the copy is said to help: what validate/tools/ablation.sh takes */
 
-static int probe_tiled_add(struct probe_tiled *r, const char *name, double measured, double simulated, bool fitted,
-                           const char *bound, struct err *e)
+#define APART 1.2 /* a fifth: above what two measurements of one kernel differ by */
+
+static int probe_tiled_add(struct probe_tiled *r, const char *name, const char *kernel, double measured,
+                           double simulated, bool fitted, const char *bound, struct err *e)
 {
 	if (r->n == r->cap) {
 		struct probe_tiled_row *more = realloc(r->v, (2 * r->cap + 64) * sizeof *more);
@@ -23,15 +26,59 @@ static int probe_tiled_add(struct probe_tiled *r, const char *name, double measu
 		r->v = more;
 		r->cap = 2 * r->cap + 64;
 	}
-	r->v[r->n] = (struct probe_tiled_row){ strdup(name), measured, simulated, fitted, bound };
-	return r->v[r->n++].name ? 0 : err_nomem(e, "for measured kernels");
+	r->v[r->n] = (struct probe_tiled_row){ strdup(name), strdup(kernel), measured, simulated, fitted, bound };
+	r->n++;
+	return r->v[r->n - 1].name && r->v[r->n - 1].kernel ? 0 : err_nomem(e, "for measured kernels");
 }
 
 void probe_tiled_free(struct probe_tiled *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		free(r->v[i].name);
+		free(r->v[i].name), free(r->v[i].kernel);
 	free(r->v);
+}
+
+/* From row `i` to the first of another kernel. */
+static size_t kind_end(const struct probe_tiled *r, size_t i)
+{
+	size_t end = i;
+
+	while (end < r->n && strcmp(r->v[end].kernel, r->v[i].kernel) == 0)
+		end++;
+	return end;
+}
+
+size_t probe_tiled_kinds(const struct probe_tiled *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i = kind_end(r, i))
+		n++;
+	return n;
+}
+
+struct probe_tiled_kind probe_tiled_kind(const struct probe_tiled *r, size_t i)
+{
+	struct probe_tiled_kind k = { .n = 0 };
+	size_t at = 0, end, pairs = 0, right = 0;
+
+	while (i-- > 0)
+		at = kind_end(r, at);
+	end = kind_end(r, at);
+	k.kernel = r->v[at].kernel;
+	k.n = end - at;
+	for (size_t a = at; a < end; a++) {
+		const double off = r->v[a].simulated / r->v[a].measured - 1;
+
+		k.mean += fabs(off) / (double)k.n;
+		k.bias += off / (double)k.n;
+		k.worst = fabs(off) > fabs(k.worst) ? off : k.worst;
+		for (size_t b = at; b < end; b++)
+			if (r->v[a].measured >= APART * r->v[b].measured)
+				pairs++, right += r->v[a].simulated > r->v[b].simulated;
+	}
+	k.order = pairs ? (double)right / (double)pairs : NAN;
+	return k;
 }
 
 struct probe_tiled_sum probe_tiled_sum(const struct probe_tiled *r, enum probe_tiled_part of)
@@ -119,22 +166,29 @@ static bool row_fitted(const char *params)
 	return !strstr(params, ";sum=memory") && crc32(0, (const unsigned char *)params, (unsigned)n) % 2 == 0;
 }
 
+static int median_of(const struct csv *c, double *us, struct err *e)
+{
+	char *end;
+
+	*us = strtod(csv_field(c, 4), &end);
+	if (end == csv_field(c, 4) || !(*us > 0) || !isfinite(*us))
+		return err_set(e, ERR_IO, "'%s' is no time", csv_field(c, 4));
+	return 0;
+}
+
 static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled *r, struct err *e)
 {
 	const char *params = csv_field(c, 1);
 	struct str text = STR_INIT;
 	struct tiled *t = NULL;
-	char *end;
-	const double us = strtod(csv_field(c, 4), &end);
+	double us;
 	int rc = -1;
 
-	if (end == csv_field(c, 4) || !(us > 0) || !isfinite(us)) {
-		err_set(e, ERR_IO, "'%s' is no time", csv_field(c, 4));
-	} else if (describe(params, &text, e) == 0 && (t = tiled_parse(str_c(&text), text.len, "the row", e)) &&
-	           tiled_check(t, g, "the GPU", e) == 0) {
+	if (median_of(c, &us, e) == 0 && describe(params, &text, e) == 0 &&
+	    (t = tiled_parse(str_c(&text), text.len, "the row", e)) && tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = probe_tiled_add(r, params, us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
+		rc = probe_tiled_add(r, params, "tiled", us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
 	}
 	if (rc < 0)
 		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
@@ -143,19 +197,86 @@ static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled 
 	return rc;
 }
 
+/* --- our measurements of kernels that come with npusim ------------------------------------------------------------- */
+
+#define MOST_KEYS 32
+
+/* A row's params as `sets` of its description, which stay in `text`; `label` is what people read of them. */
+static int sets_of(char *text, const char *sets[MOST_KEYS], size_t *n, struct str *label, struct err *e)
+{
+	for (char *p = text, *next; p && *p; p = next) {
+		if ((next = strchr(p, ';')))
+			*next++ = '\0';
+		if (strncmp(p, "spill=", 6) == 0) /* the compiler's, no key */
+			continue;
+		if (*n == MOST_KEYS)
+			return err_set(e, ERR_IO, "the row has more than %d keys", MOST_KEYS);
+		if (strcmp(p, "state=cold") == 0 || strcmp(p, "state=warm") == 0) {
+			sets[(*n)++] = p[6] == 'c' ? "bytes.cold=yes" : "bytes.cold=no";
+			str_addf(label, " %s", p + 6);
+			continue;
+		}
+		sets[(*n)++] = p;
+		if (strncmp(p, "problem.", 8) == 0)
+			str_addf(label, " %s", p + 8);
+	}
+	return label->failed ? err_nomem(e, "for a row") : 0;
+}
+
+static int described_row(const struct csv *c, const char *path, const struct gpu *g, struct probe_tiled *r,
+                         struct err *e)
+{
+	const char *kernel = csv_field(c, 0), *sets[MOST_KEYS];
+	char *text = strdup(csv_field(c, 1));
+	struct str label = STR_INIT;
+	struct tiled *t = NULL;
+	size_t n = 0;
+	double us;
+	int rc = -1;
+
+	str_add(&label, kernel);
+	if (!text) {
+		err_nomem(e, "for a row");
+	} else if (median_of(c, &us, e) == 0 && sets_of(text, sets, &n, &label, e) == 0 &&
+	           (t = tiled_load_as(path, sets, n, e)) && tiled_check(t, g, "the GPU", e) == 0) {
+		const struct tiled_time x = tiled_time(&t->k, g, NULL);
+
+		rc = probe_tiled_add(r, str_c(&label), kernel, us, (double)x.total / 1e6, false, x.bound, e);
+		r->described = true;
+	}
+	if (rc < 0)
+		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
+	tiled_free(t);
+	str_free(&label);
+	free(text);
+	return rc;
+}
+
+/* Names of other rows are nobody's kernel. */
+static bool comes_with_us(const char *name, char *path, unsigned size)
+{
+	struct err none = ERR_INIT;
+
+	return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name) &&
+	       tiled_find(name, path, size, &none) == 0 && strcmp(path, name) != 0;
+}
+
 int probe_tiled_table(struct input *in, const struct gpu *g, struct probe_tiled *r, struct err *e)
 {
 	struct csv *c = csv_new(in, e);
+	char path[1024];
 	int rc = c ? csv_row(c, e) : -1;
 
 	while (rc > 0 && (rc = csv_row(c, e)) > 0)
-		if (strcmp(csv_field(c, 0), "tiled") == 0 && one_row(c, g, r, e) < 0) {
+		if (strcmp(csv_field(c, 0), "tiled") == 0             ? one_row(c, g, r, e) < 0
+		    : comes_with_us(csv_field(c, 0), path, sizeof path) ? described_row(c, path, g, r, e) < 0
+		                                                        : false) {
 			e->line = 0;
 			rc = err_at(e, input_name(in), (int)csv_line(c), 0);
 		}
 	csv_free(c);
 	if (rc == 0 && !r->n)
-		return err_set(e, ERR_IO, "'%s' has no row 'tiled': it is not of validate/cuda/ref_tiled.cu",
+		return err_set(e, ERR_IO, "'%s' has no row 'tiled' (validate/cuda/ref_tiled.cu) nor one of a kernel of workloads/kernels",
 		               input_name(in));
 	return rc;
 }
@@ -230,7 +351,7 @@ int probe_tiled_pairs(const struct cases *c, const struct gpu *g, bool own, stru
 		kb = kernel_of(b);
 		ta = tiled_time(&ka, g, &a->mem);
 		tb = tiled_time(&kb, g, &b->mem);
-		if (probe_tiled_add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
+		if (probe_tiled_add(r, off->name, "pair", (double)off->measured_ns / (double)on->measured_ns,
 		                    (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED, tb.bound,
 		                    e) < 0)
 			return -1;

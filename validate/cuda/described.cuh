@@ -2,17 +2,17 @@
  *
  * A row's name is the description's; its params are that description's keys with the row's values, which
  * `npusim probe kernel --beside` puts in their place: sizes of the problem, and what the compiler and the launch made of
- * the kernel. `read` and `write` are the bytes of operands, each once. */
+ * the kernel; `spill` and `state` are no keys. Warps are those that compute; bytes are of operands, each once. */
 #pragma once
 #include "bench.cuh"
 
-template <class... A> static std::string described(const std::string &problem, void (*kernel)(A...), dim3 grid, int threads, size_t dynamic,
-                                                   size_t read, size_t write)
+template <class... A> static std::string described(const std::string &problem, void (*kernel)(A...), dim3 grid, int warps, size_t dynamic, size_t read,
+                                                   size_t write)
 {
 	cudaFuncAttributes a;
 	CK(cudaFuncGetAttributes(&a, kernel));
-	return problem + bench_fmt(";grid=%ux%ux%u;warps=%d;registers=%d;shared=%zu;spill=%zu;read=%zu;write=%zu", grid.x, grid.y, grid.z, threads / 32,
-	                           a.numRegs, a.sharedSizeBytes + dynamic, a.localSizeBytes, read, write);
+	return problem + bench_fmt(";grid=%ux%ux%u;warps=%d;registers=%d;shared=%zu B;spill=%zu;bytes.read=%zu B;bytes.write=%zu B", grid.x, grid.y, grid.z,
+	                           warps, a.numRegs, a.sharedSizeBytes + dynamic, a.localSizeBytes, read, write);
 }
 
 /* Every sample of `n` that the last launch should have written: a value nobody wrote is a NaN, since buffers are filled with

@@ -6,7 +6,7 @@
 #pragma once
 #include "hopper.cuh"
 
-enum { PRODUCT_M = 128, PRODUCT_THREADS = 288, PRODUCT_BAND = 8 };
+enum { PRODUCT_M = 128, PRODUCT_WARPS = 8, PRODUCT_THREADS = 288, PRODUCT_BAND = 8 };
 
 template <class T, int BN, int STAGES> static constexpr int product_shared(void)
 {

@@ -61,7 +61,7 @@ template <int V> static void shape(struct bench *b, const struct bufs *m, int ro
 {
 	const int cols = V * THREADS * 8;
 	const size_t bytes = (size_t)rows * cols * 2;
-	std::string p = described(bench_fmt("rows=%d;cols=%d", rows, cols), add_norm<V>, dim3(rows), THREADS, 0, 2 * bytes + cols * 2, 2 * bytes);
+	std::string p = described(bench_fmt("problem.rows=%d;problem.cols=%d", rows, cols), add_norm<V>, dim3(rows), THREADS / 32, 0, 2 * bytes + cols * 2, 2 * bytes);
 	auto go = [&](int i) {
 		const size_t at = bench_slot(i, bytes, m->pool);
 		add_norm<V><<<rows, THREADS, 0, b->s>>>((uint4 *)(m->x + at), (uint4 *)(m->r + at), (uint4 *)m->w, (uint4 *)(m->sum + at), (uint4 *)(m->y + at));

@@ -147,7 +147,7 @@ static void shape(struct bench *b, const struct bufs *m, int batch, int heads, i
 	dim3 grid((len + each - 1) / each, heads / HEADS, batch);
 	const size_t bytes = (size_t)batch * len * WIDE * 2, rows = (size_t)batch * heads;
 	CK(cudaFuncSetAttribute(mla, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
-	std::string p = described(bench_fmt("batch=%d;heads=%d;kv_heads=1;kv_len=%d;head_dim=%d;v_dim=%d", batch, heads, len, WIDE, LATENT), mla, grid, WARPS * 32,
+	std::string p = described(bench_fmt("problem.batch=%d;problem.heads=%d;problem.kv_heads=1;problem.kv_len=%d;problem.head_dim=%d;problem.v_dim=%d", batch, heads, len, WIDE, LATENT), mla, grid, WARPS,
 	                          SHARED, bytes + rows * WIDE * 2, grid.x > 1 ? rows * grid.x * (LATENT + 2) * 4 : rows * LATENT * 4);
 	const float scale = 1 / sqrtf(192);
 	auto go = [&](int i) {

@@ -1,25 +1,24 @@
 /* ref_product.cu - C = A W' of our own, a tile a CTA: by wmma from tiles that threads copy, and by warpgroup products
  *
- * bf16, sums in fp32, C in bf16; the second kernel is in product.cuh. wmma: 128 x 128 x 32, eight warps of 32 x 64 each, tiles
+ * bf16, sums in fp32, C in bf16; the second kernel is in product.cuh. wmma: 128 x 128 x 64, eight warps of 32 x 64 each, tiles
  * by cp.async three deep, rows 16 bytes longer than their data. */
 #include "described.cuh"
 #include "product.cuh"
 
 #include <mma.h>
 
-enum { WM = 128, WN = 128, WK = 32, W_PAD = 8, W_STAGES = 3, W_ROW = WK + W_PAD };
+enum { WM = 128, WN = 128, WK = 64, W_PAD = 8, W_STAGES = 3, W_ROW = WK + W_PAD };
 
 __global__ void __launch_bounds__(256) wmma_product(const __nv_bfloat16 *a, const __nv_bfloat16 *w, __nv_bfloat16 *c, int m, int n, int k)
 {
 	using namespace nvcuda::wmma;
 	extern __shared__ __align__(128) char shared[];
-	__nv_bfloat16 *tiles = (__nv_bfloat16 *)shared;
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 2 * 32, col = warp % 2 * 64, steps = k / WK;
 	fragment<accumulator, 16, 16, 16, float> d[2][4];
 
 	a += (size_t)blockIdx.y * WM * k, w += (size_t)blockIdx.x * WN * k;
 	auto load = [&](int step) {
-		__nv_bfloat16 *to = tiles + step % W_STAGES * (WM + WN) * W_ROW;
+		__nv_bfloat16 *to = (__nv_bfloat16 *)shared + step % W_STAGES * (WM + WN) * W_ROW;
 		for (int i = threadIdx.x; i < (WM + WN) * WK / 8; i += 256) {
 			const int r = i / (WK / 8), x = i % (WK / 8) * 8;
 			const __nv_bfloat16 *from = (r < WM ? a + (size_t)r * k : w + (size_t)(r - WM) * k) + step * WK + x;
@@ -40,7 +39,7 @@ __global__ void __launch_bounds__(256) wmma_product(const __nv_bfloat16 *a, cons
 		if (s + W_STAGES - 1 < steps)
 			load(s + W_STAGES - 1);
 		asm volatile("cp.async.commit_group;" ::: "memory");
-		const __nv_bfloat16 *at = tiles + s % W_STAGES * (WM + WN) * W_ROW, *wt = at + WM * W_ROW;
+		const __nv_bfloat16 *at = (__nv_bfloat16 *)shared + s % W_STAGES * (WM + WN) * W_ROW, *wt = at + WM * W_ROW;
 #pragma unroll
 		for (int x = 0; x < WK; x += 16) {
 			fragment<matrix_a, 16, 16, 16, __nv_bfloat16, row_major> fa[2];
@@ -88,11 +87,11 @@ static void check(struct bench *b, const struct bufs *m, const char *name, const
 	});
 }
 
-template <class... A, class G> static void one(struct bench *b, const struct bufs *m, const char *name, void (*kernel)(A...), int threads, int shared, int bn,
+template <class... A, class G> static void one(struct bench *b, const struct bufs *m, const char *name, void (*kernel)(A...), int warps, int shared, int bn,
                                                int rows, int cols, int k, G go)
 {
 	dim3 grid(cols / bn, rows / 128);
-	std::string p = described(bench_fmt("m=%d;n=%d;k=%d", rows, cols, k), kernel, grid, threads, shared, ((size_t)rows + cols) * k * 2,
+	std::string p = described(bench_fmt("problem.m=%d;problem.n=%d;problem.k=%d", rows, cols, k), kernel, grid, warps, shared, ((size_t)rows + cols) * k * 2,
 	                          (size_t)rows * cols * 2);
 	CK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
 	CK(cudaMemsetAsync(m->c, 0xff, (size_t)rows * cols * 2, b->s));
@@ -106,7 +105,7 @@ template <int BN, int STAGES> static void wide(struct bench *b, const struct buf
 {
 	constexpr int shared = product_shared<__nv_bfloat16, BN, STAGES>();
 	CUtensorMap a = tile_map(m->a, k, rows, 1, PRODUCT_M), w = tile_map(m->w, k, cols, 1, BN);
-	one(b, m, name, product<__nv_bfloat16, BN, STAGES>, PRODUCT_THREADS, shared, BN, rows, cols, k, [&](dim3 grid) {
+	one(b, m, name, product<__nv_bfloat16, BN, STAGES>, PRODUCT_WARPS, shared, BN, rows, cols, k, [&](dim3 grid) {
 		product<__nv_bfloat16, BN, STAGES><<<grid, PRODUCT_THREADS, shared, b->s>>>(a, w, m->c, NULL, rows, cols, k);
 	});
 }
@@ -125,7 +124,7 @@ int main(int argc, char **argv)
 	CK(cudaStreamSynchronize(b.s));
 	for (auto &s : sizes) {
 		constexpr int shared = W_STAGES * (WM + WN) * W_ROW * 2;
-		one(&b, &m, "ref-gemm-wmma", wmma_product, 256, shared, WN, s[0], s[1], s[2], [&](dim3 grid) {
+		one(&b, &m, "ref-gemm-wmma", wmma_product, 8, shared, WN, s[0], s[1], s[2], [&](dim3 grid) {
 			wmma_product<<<grid, 256, shared, b.s>>>(m.a, m.w, m.c, s[0], s[1], s[2]);
 		});
 		if (b.prop.major == 9) {

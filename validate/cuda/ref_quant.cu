@@ -28,7 +28,7 @@ template <class W> static void shape(struct bench *b, const struct bufs *m, cons
 {
 	const size_t weights = (size_t)n * (k / W::per) * 16, scales = scaled ? (size_t)n * (k / W::scaled) * 2 : 0, bytes = weights + scales;
 	dim3 grid((n + WARPS - 1) / WARPS);
-	std::string p = described(bench_fmt("m=1;n=%d;k=%d", n, k), gemv<W>, grid, WARPS * 32, 0, bytes + k * 2, n * 4);
+	std::string p = described(bench_fmt("problem.m=1;problem.n=%d;problem.k=%d", n, k), gemv<W>, grid, WARPS, 0, bytes + k * 2, n * 4);
 	auto go = [&](int i) {
 		const char *w = m->w + bench_slot(i, bytes, m->pool);
 		gemv<W><<<grid, WARPS * 32, 0, b->s>>>((uint4 *)w, (__nv_bfloat16 *)(w + weights), half ? (uint4 *)m->half : (uint4 *)m->x, m->y, n, k, k / W::per);

@@ -131,7 +131,11 @@ template <class G> static void both(struct bench *b, const char *name, const std
 template <int N> static void sorted(struct bench *b, const struct bufs *m, int rows)
 {
 	const size_t bytes = (size_t)rows * N * 4;
-	std::string p = described(bench_fmt("rows=%d;cols=%d", rows, N), bitonic<N>, dim3(rows), N / 2, 0, bytes, bytes);
+	int steps = 0;
+	for (int k = 2; k <= N; k *= 2)
+		for (int j = k / 2; j; j /= 2)
+			steps++;
+	std::string p = described(bench_fmt("problem.rows=%d;problem.cols=%d;counts.turns=%d", rows, N, steps), bitonic<N>, dim3(rows), N / 64, 0, bytes, bytes);
 	auto go = [&](int i) {
 		const size_t at = bench_slot(i, bytes, m->pool);
 		bitonic<N><<<rows, N / 2, 0, b->s>>>((float *)(m->x + at), (float *)(m->y + at));
@@ -156,8 +160,8 @@ static void summed(struct bench *b, const struct bufs *m, int rows, int cols, bo
 	const size_t n = (size_t)rows * cols, bytes = n * 4;
 	const char *name = whole ? "ref-scan" : "ref-scan-rows";
 	dim3 grid(whole ? n / (THREADS * EACH) : rows);
-	std::string sizes = bench_fmt("rows=%d;cols=%d", rows, cols), p = whole ? described(sizes, scan_all, grid, THREADS, 0, bytes, bytes) :
-	                                                                       described(sizes, scan_rows, grid, THREADS, 0, bytes, bytes);
+	std::string sizes = bench_fmt("problem.rows=%d;problem.cols=%d", rows, cols), p = whole ? described(sizes, scan_all, grid, THREADS / 32, 0, bytes, bytes) :
+	                                                                       described(sizes, scan_rows, grid, THREADS / 32, 0, bytes, bytes);
 	auto go = [&](int i) {
 		const size_t at = bench_slot(i, bytes, m->pool);
 		if (whole)
