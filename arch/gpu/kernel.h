@@ -62,7 +62,7 @@ enum kernel_moves {
 	X(by_columns, "1: clusters go along the columns of tiles first") \
 	X(cluster_n, "CTAs of a cluster along tile_n") \
 	X(splits_k, "1: the kernel's k is split over CTAs") \
-	X(cooperates, "1: two groups of warps share a tile, so that its end is not hidden by the next") \
+	X(cooperates, "1: two groups of warps share a tile, so that its end is not hidden by the next; of attention: take no turns") \
 	X(start, "dependent memory round trips before the first data arrive") \
 	X(steps, "dependent memory round trips an iteration") \
 	X(barriers, "barriers of the CTA an iteration") \

@@ -53,7 +53,7 @@ struct tiled_kernel {
 		bool cold;            /* none of them in the L2 */
 	} bytes;
 	uint64_t shared; /* bytes; 0: what the tiles take */
-	bool swizzle, persistent;
+	bool swizzle, persistent, pingpong;
 	struct {
 		uint32_t lanes, rows,
 			columns; /* threads of a row; rows of a warp at once; scores a step. 0: tiled_read decides */

@@ -28,6 +28,7 @@ enum { SAME = TILED_WGMMA + 1 };
 #define OURS         "what most kernels have"
 #define NOT_TOLD     "not told"
 #define DIM(m, what) CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 22, NULL, what, NOT_TOLD)
+#define LONG(m, what) CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 30, NULL, what, NOT_TOLD)
 
 static const struct cfg_field problem_rows[] = {
 	CFG_ENUM(struct tiled_problem, op, "op", "attention", ops, "what is computed", OURS),
@@ -46,8 +47,8 @@ static const struct cfg_field problem_rows[] = {
 	DIM(n, "gemm: columns"),
 	DIM(k, "gemm: depth"),
 	DIM(groups, "gemm: that share the rows, each with a matrix of its own; 0: one"),
-	DIM(rows, "rows: how many"),
-	DIM(cols, "rows: elements of each"),
+	LONG(rows, "rows: how many"),
+	LONG(cols, "rows: elements of each"),
 	CFG_END
 };
 
@@ -129,6 +130,8 @@ static const struct cfg_field top_rows[] = {
 	        OURS),
 	CFG_BOOL(struct tiled_kernel, swizzle, "swizzle", "no", "rows are permuted so that no two meet in a bank",
 	         OURS),
+	CFG_BOOL(struct tiled_kernel, pingpong, "pingpong", "yes",
+	         "attention by wgmma: one group of warps multiplies while the other has its softmax", OURS),
 	CFG_BOOL(struct tiled_kernel, persistent, "persistent", "no", "blocks stay and take the next tile of work",
 	         OURS),
 	CFG_END

@@ -129,8 +129,15 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 		                      .cluster = { 1, 1, 1 },
 		                      .registers = registers_of(k),
 		                      .smem_dynamic = tiled_shared(k) };
-	const struct gpu_launch l = { .op = &op, .at = &at, .kernel = kernel_of(k), .count = 1, .mem = *mem };
-	const struct gpu_time x = gpu_time(g, &l);
+	struct gpu_launch l = { .op = &op, .at = &at, .kernel = kernel_of(k), .count = 1, .mem = *mem };
+	/* One block an SM, and no block stays: each begins and ends by itself. */
+	const bool anew = gemm && stays && !k->persistent && t->occupancy.ctas == 1;
+	struct gpu_time x;
+
+	l.kernel.cooperates = gemm ? anew : !k->pingpong;
+	x = gpu_time(g, &l);
+	if (anew)
+		x.total += (t->rounds - 1) * (g->cfg->product.setup + g->c->step_l2);
 	const ps_t more = conflicts(k, g, grid);
 
 	t->chain = x.chain;
