@@ -180,7 +180,9 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	                  gpu_tensor_clock(g, bits <= 8 ? p->clock_fp8 : g->c->clock_tensor)) *
 	       1000000 / p->tensor;
 	work = gpu_overlap(2, p->step, math);
-	l2 = clock_transfer(x.ctas * (weights / shared + tokens_alone(g, &x, s->batch ? s->batch : 1, cm, cn) * tokens / 100), p->l2_rate);
+	l2 = clock_transfer(x.ctas * (weights / shared + tokens_alone(g, &x, s->batch ? s->batch : 1, cm, cn) * tokens *
+	                                                         rows / k->tile_n / 100),
+	                    p->l2_rate);
 	if (cm > 1) {
 		gpc = clock_transfer(tokens * most_in_gpc(g, x.ctas / (cm * cn), cm * cn) / x.tiles_n, p->gpc_rate);
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
@@ -360,12 +362,14 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	t->start = g->cfg->product.dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
 	t->memory = gpu_product_dram(g, &l->mem, x.sms);
 	if (k->row_warps && k->vector_bytes && k->unroll) {
-		uint64_t room = (uint64_t)x.per_sm * g->sms;
+		uint64_t room = (uint64_t)x.per_sm * g->sms, values;
 
 		/* CTAs behind the first round are launched while others work; the grid's y is parts of k. */
 		t->launch = g->c->launch + clock_transfer(x.ctas < room ? x.ctas : room, g->c->cta_rate);
+		values = s->k * s->n * (s->batch ? s->batch : 1);
 		t->pipe = ps_max(clock_transfer(x.ctas, g->c->cta_rate),
-		                 gpu_issue_time(g, s->k * s->n * (s->batch ? s->batch : 1) * k->instructions, x.sms));
+		                 ps_max(gpu_issue_time(g, values * k->instructions, x.sms),
+		                        gpu_wave_time(g, values, k->wavefronts, x.sms)));
 		t->start = g->cfg->product.row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
 		t->chain = (x.rounds * div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once) - 1) *
 		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));

@@ -25,9 +25,9 @@ static const bool counted[KERNEL_FORMS] = {
 };
 enum { SAME = TILED_WGMMA + 1 };
 
-#define OURS         "what most kernels have"
-#define NOT_TOLD     "not told"
-#define DIM(m, what) CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 22, NULL, what, NOT_TOLD)
+#define OURS          "what most kernels have"
+#define NOT_TOLD      "not told"
+#define DIM(m, what)  CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 22, NULL, what, NOT_TOLD)
 #define LONG(m, what) CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 30, NULL, what, NOT_TOLD)
 
 static const struct cfg_field problem_rows[] = {
@@ -86,7 +86,8 @@ static const struct cfg_field bytes_rows[] = {
 	          "of operands, each once; 0: what the problem says", NOT_TOLD),
 	CFG_BYTES(struct tiled_kernel, bytes.write, "write", "0", 0, UINT64_C(1) << 50, NULL,
 	          "of results; 0: what the problem says", NOT_TOLD),
-	CFG_BOOL(struct tiled_kernel, bytes.cold, "cold", "no", "operands come from DRAM though the L2 has room for them", OURS),
+	CFG_BOOL(struct tiled_kernel, bytes.cold, "cold", "no",
+	         "operands come from DRAM though the L2 has room for them", OURS),
 	CFG_END
 };
 
@@ -102,7 +103,8 @@ static const struct cfg_field top_rows[] = {
 	CFG_STR(struct tiled_kernel, about, "about", "", "in a few words", NOT_TOLD),
 	CFG_ENUM(struct tiled_kernel, form, "form", "tiles", forms,
 	         "tiles, or how the work is laid out instead (configs/kernels): stream, rows, chain, dot, walk", OURS),
-	CFG_STR(struct tiled_kernel, extents, "grid", "", "blocks, as 132, 16x8 or 16x8x4; tiles give their own", NOT_TOLD),
+	CFG_STR(struct tiled_kernel, extents, "grid", "", "blocks, as 132, 16x8 or 16x8x4; tiles give their own",
+	        NOT_TOLD),
 	CFG_U32(struct tiled_kernel, warps, "warps", "4", 1, 32, NULL, "that compute", OURS),
 	CFG_U32(struct tiled_kernel, producers, "producer_warps", "0", 0, 16, NULL, "that only copy, beside them",
 	        OURS),
@@ -138,9 +140,9 @@ static const struct cfg_field top_rows[] = {
 };
 
 static const struct cfg_section sections[] = {
-	{ "", top_rows, 0 },       { "problem", problem_rows, offsetof(struct tiled_kernel, problem) },
-	{ "tile", tile_rows, 0 },  { "softmax", sum_rows, 0 },
-	{ "calls", call_rows, 0 }, { "published", published_rows, 0 },
+	{ "", top_rows, 0 },        { "problem", problem_rows, offsetof(struct tiled_kernel, problem) },
+	{ "tile", tile_rows, 0 },   { "softmax", sum_rows, 0 },
+	{ "calls", call_rows, 0 },  { "published", published_rows, 0 },
 	{ "bytes", bytes_rows, 0 }, { "counts", count_rows, offsetof(struct tiled_kernel, counts) },
 	{ NULL, NULL, 0 }
 };
@@ -253,7 +255,8 @@ uint64_t tiled_flops(const struct tiled_kernel *k)
 /* A key of another kind of problem. */
 static int only_its_own(const struct tiled *t, struct err *e)
 {
-	static const char *const keys[][8] = { { "heads", "kv_heads", "q_len", "kv_len", "head_dim", "v_dim", "causal" },
+	static const char *const keys[][8] = { { "heads", "kv_heads", "q_len", "kv_len", "head_dim", "v_dim",
+		                                 "causal" },
 		                               { "m", "n", "k", "groups" },
 		                               { "rows", "cols" } };
 	static const char *const of[] = { "attention", "a gemm", "rows" };
@@ -262,8 +265,8 @@ static int only_its_own(const struct tiled *t, struct err *e)
 	for (uint32_t op = 0; map && op < sizeof keys / sizeof *keys; op++)
 		for (const char *const *key = keys[op]; op != t->k.problem.op && *key; key++)
 			if (ynode_get(map, *key))
-				return FAULT("problem", *key, "'%s' is of %s, and the problem is %s ('problem.op')", *key, of[op],
-				             of[t->k.problem.op]);
+				return FAULT("problem", *key, "'%s' is of %s, and the problem is %s ('problem.op')",
+				             *key, of[op], of[t->k.problem.op]);
 	return 0;
 }
 
@@ -278,9 +281,15 @@ static int size_check(const struct tiled *t, struct err *e)
 	const struct tiled_kernel *k = &t->k;
 	const struct tiled_problem *p = &k->problem;
 	const bool gemm = p->op == TILED_GEMM, tiles = k->form == TILED_TILES;
-	const double rows = gemm ? (double)p->batch * p->m : p->op == TILED_ROWS ? p->rows : (double)p->batch * p->heads * p->q_len,
-		     columns = gemm ? p->n : p->op == TILED_ROWS ? p->cols : p->kv_len,
-		     deep = gemm ? p->k : p->op == TILED_ROWS ? 1 : (double)p->head_dim + p->v_dim;
+	const double rows = gemm                  ? (double)p->batch * p->m
+	                    : p->op == TILED_ROWS ? p->rows
+	                                          : (double)p->batch * p->heads * p->q_len,
+		     columns = gemm                  ? p->n
+	                       : p->op == TILED_ROWS ? p->cols
+	                                             : p->kv_len,
+		     deep = gemm                  ? p->k
+	                    : p->op == TILED_ROWS ? 1
+	                                          : (double)p->head_dim + p->v_dim;
 	const double tiled = rows / k->tile.m * (gemm ? columns / k->tile.n : 1) +
 	                     (gemm ? p->groups : (double)p->batch * p->heads),
 		     blocks = k->grid[0] ? (double)k->grid[0] * k->grid[1] * k->grid[2] : tiled;
@@ -366,7 +375,8 @@ static int math_check(const struct tiled *t, struct err *e)
 
 	if (tensor && tiled_dtype(k) == DT_FP32)
 		return FAULT("problem", "dtype", "fp32 is multiplied by 'math: scalar' alone");
-	if (dtype_bits(tiled_dtype(k)) < 16 && !(in_registers(k) && k->problem.op == TILED_GEMM && tiled_dtype(k) == DT_FP8))
+	if (dtype_bits(tiled_dtype(k)) < 16 &&
+	    !(in_registers(k) && k->problem.op == TILED_GEMM && tiled_dtype(k) == DT_FP8))
 		return FAULT("problem", "dtype", "tiles of %s are modelled of a gemm by mma or wgmma in fp8 alone",
 		             dtype_name(tiled_dtype(k)));
 	if (k->problem.op == TILED_ATTENTION && in_registers(k) && k->values != k->math)
@@ -448,9 +458,11 @@ static int form_check(const struct tiled *t, struct err *e)
 		return FAULT(NULL, "form", "'%s' goes by tiles: leave 'form' out, and say 'tile', 'stages' and 'math'",
 		             tiled_form_name(k));
 	if (!k->grid[0])
-		return FAULT(NULL, "form", "the form '%s' needs how many blocks there are: 'grid: 132'", tiled_form_name(k));
+		return FAULT(NULL, "form", "the form '%s' needs how many blocks there are: 'grid: 132'",
+		             tiled_form_name(k));
 	if (!k->bytes.read && !k->bytes.write && k->problem.op == TILED_ROWS)
-		return FAULT(NULL, "bytes", "how many bytes are read and written is not said: 'bytes: {read: 1 MiB, write: 1 MiB}'");
+		return FAULT(NULL, "bytes",
+		             "how many bytes are read and written is not said: 'bytes: {read: 1 MiB, write: 1 MiB}'");
 	return 0;
 }
 

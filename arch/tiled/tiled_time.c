@@ -12,7 +12,8 @@ static struct gpu_mem operands(const struct tiled_kernel *k, const struct gpu *g
 	struct gpu_mem m = { .read = 0 };
 
 	if (p->op == TILED_GEMM) {
-		m.read = dtype_bytes(d, b * ((uint64_t)p->m * p->k + (uint64_t)p->k * p->n * (p->groups ? p->groups : 1)));
+		m.read = dtype_bytes(d,
+		                     b * ((uint64_t)p->m * p->k + (uint64_t)p->k * p->n * (p->groups ? p->groups : 1)));
 		m.write = dtype_bytes(out, b * p->m * p->n);
 	} else if (p->op == TILED_ATTENTION) {
 		m.read = dtype_bytes(d, b * ((uint64_t)p->heads * p->q_len * p->head_dim +
@@ -36,9 +37,10 @@ static struct op_shape tiled_time_shape_of(const struct tiled_kernel *k)
 		return (struct op_shape){ .rows = p->rows, .cols = p->cols, .elems = (uint64_t)p->rows * p->cols };
 	/* Rows of tiles of a group are products of their own. */
 	if (p->op == TILED_GEMM && p->groups)
-		return (struct op_shape){
-			.batch = tiled_strips(k), .m = div_up((uint64_t)p->m * p->batch, tiled_strips(k)), .n = p->n, .k = p->k
-		};
+		return (struct op_shape){ .batch = tiled_strips(k),
+			                  .m = div_up((uint64_t)p->m * p->batch, tiled_strips(k)),
+			                  .n = p->n,
+			                  .k = p->k };
 	if (p->op == TILED_GEMM)
 		return (struct op_shape){ .batch = p->batch, .m = p->m, .n = p->n, .k = p->k };
 	return (struct op_shape){ .batch = p->batch,
@@ -150,7 +152,8 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 
 /* --- by counts: the closed forms of what is no tile ------------------------------------------------------------------ */
 
-static void by_counts(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem, struct tiled_time *t)
+static void by_counts(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem,
+                      struct tiled_time *t)
 {
 	static const enum op_kind kinds[] = { OP_ATTENTION, OP_GEMM, OP_NORM };
 	const struct op op = { .kind = kinds[k->problem.op],

@@ -15,8 +15,8 @@
 
 #define APART 1.2 /* a fifth: above what two measurements of one kernel differ by */
 
-static int probe_tiled_add(struct probe_tiled *r, const char *name, const char *kernel, double measured,
-                           double simulated, bool fitted, const char *bound, struct err *e)
+static int probe_tiled_add(struct probe_tiled *r, const char *name, double measured, double simulated, bool fitted,
+                           const char *bound, struct err *e)
 {
 	if (r->n == r->cap) {
 		struct probe_tiled_row *more = realloc(r->v, (2 * r->cap + 64) * sizeof *more);
@@ -26,57 +26,40 @@ static int probe_tiled_add(struct probe_tiled *r, const char *name, const char *
 		r->v = more;
 		r->cap = 2 * r->cap + 64;
 	}
-	r->v[r->n] = (struct probe_tiled_row){ strdup(name), strdup(kernel), measured, simulated, fitted, bound };
-	r->n++;
-	return r->v[r->n - 1].name && r->v[r->n - 1].kernel ? 0 : err_nomem(e, "for measured kernels");
+	r->v[r->n] = (struct probe_tiled_row){ strdup(name), 0, measured, simulated, fitted, bound };
+	return r->v[r->n++].name ? 0 : err_nomem(e, "for measured kernels");
 }
 
 void probe_tiled_free(struct probe_tiled *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		free(r->v[i].name), free(r->v[i].kernel);
+		free(r->v[i].name);
+	for (size_t i = 0; i < r->n_kinds; i++)
+		free(r->kinds[i]);
+	free(r->kinds);
 	free(r->v);
-}
-
-/* From row `i` to the first of another kernel. */
-static size_t kind_end(const struct probe_tiled *r, size_t i)
-{
-	size_t end = i;
-
-	while (end < r->n && strcmp(r->v[end].kernel, r->v[i].kernel) == 0)
-		end++;
-	return end;
-}
-
-size_t probe_tiled_kinds(const struct probe_tiled *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n; i = kind_end(r, i))
-		n++;
-	return n;
 }
 
 struct probe_tiled_kind probe_tiled_kind(const struct probe_tiled *r, size_t i)
 {
-	struct probe_tiled_kind k = { .n = 0 };
-	size_t at = 0, end, pairs = 0, right = 0;
+	struct probe_tiled_kind k = { .kernel = r->kinds[i] };
+	size_t pairs = 0, right = 0;
 
-	while (i-- > 0)
-		at = kind_end(r, at);
-	end = kind_end(r, at);
-	k.kernel = r->v[at].kernel;
-	k.n = end - at;
-	for (size_t a = at; a < end; a++) {
+	for (size_t a = 0; a < r->n; a++) {
 		const double off = r->v[a].simulated / r->v[a].measured - 1;
 
-		k.mean += fabs(off) / (double)k.n;
-		k.bias += off / (double)k.n;
+		if (r->v[a].kind != i)
+			continue;
+		k.n++;
+		k.mean += fabs(off);
+		k.bias += off;
 		k.worst = fabs(off) > fabs(k.worst) ? off : k.worst;
-		for (size_t b = at; b < end; b++)
-			if (r->v[a].measured >= APART * r->v[b].measured)
+		for (size_t b = 0; b < r->n; b++)
+			if (r->v[b].kind == i && r->v[a].measured >= APART * r->v[b].measured)
 				pairs++, right += r->v[a].simulated > r->v[b].simulated;
 	}
+	k.mean /= (double)(k.n ? k.n : 1);
+	k.bias /= (double)(k.n ? k.n : 1);
 	k.order = pairs ? (double)right / (double)pairs : NAN;
 	return k;
 }
@@ -188,7 +171,7 @@ static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled 
 	    (t = tiled_parse(str_c(&text), text.len, "the row", e)) && tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = probe_tiled_add(r, params, "tiled", us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
+		rc = probe_tiled_add(r, params, us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
 	}
 	if (rc < 0)
 		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
@@ -223,6 +206,20 @@ static int sets_of(char *text, const char *sets[MOST_KEYS], size_t *n, struct st
 	return label->failed ? err_nomem(e, "for a row") : 0;
 }
 
+static int kind_of(struct probe_tiled *r, const char *kernel, size_t *i, struct err *e)
+{
+	char **more;
+
+	for (*i = 0; *i < r->n_kinds; ++*i)
+		if (strcmp(r->kinds[*i], kernel) == 0)
+			return 0;
+	if (!(more = realloc(r->kinds, (r->n_kinds + 1) * sizeof *more)) ||
+	    !(r->kinds = more, more[*i] = strdup(kernel)))
+		return err_nomem(e, "for measured kernels");
+	r->n_kinds++;
+	return 0;
+}
+
 static int described_row(const struct csv *c, const char *path, const struct gpu *g, struct probe_tiled *r,
                          struct err *e)
 {
@@ -241,8 +238,9 @@ static int described_row(const struct csv *c, const char *path, const struct gpu
 	           (t = tiled_load_as(path, sets, n, e)) && tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = probe_tiled_add(r, str_c(&label), kernel, us, (double)x.total / 1e6, false, x.bound, e);
-		r->described = true;
+		rc = probe_tiled_add(r, str_c(&label), us, (double)x.total / 1e6, false, x.bound, e);
+		if (rc == 0)
+			rc = kind_of(r, kernel, &r->v[r->n - 1].kind, e);
 	}
 	if (rc < 0)
 		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
@@ -268,7 +266,7 @@ int probe_tiled_table(struct input *in, const struct gpu *g, struct probe_tiled 
 	int rc = c ? csv_row(c, e) : -1;
 
 	while (rc > 0 && (rc = csv_row(c, e)) > 0)
-		if (strcmp(csv_field(c, 0), "tiled") == 0             ? one_row(c, g, r, e) < 0
+		if (strcmp(csv_field(c, 0), "tiled") == 0               ? one_row(c, g, r, e) < 0
 		    : comes_with_us(csv_field(c, 0), path, sizeof path) ? described_row(c, path, g, r, e) < 0
 		                                                        : false) {
 			e->line = 0;
@@ -276,8 +274,10 @@ int probe_tiled_table(struct input *in, const struct gpu *g, struct probe_tiled 
 		}
 	csv_free(c);
 	if (rc == 0 && !r->n)
-		return err_set(e, ERR_IO, "'%s' has no row 'tiled' (validate/cuda/ref_tiled.cu) nor one of a kernel of workloads/kernels",
-		               input_name(in));
+		return err_set(
+			e, ERR_IO,
+			"'%s' has no row 'tiled' (validate/cuda/ref_tiled.cu) nor one of a kernel of workloads/kernels",
+			input_name(in));
 	return rc;
 }
 
@@ -351,7 +351,7 @@ int probe_tiled_pairs(const struct cases *c, const struct gpu *g, bool own, stru
 		kb = kernel_of(b);
 		ta = tiled_time(&ka, g, &a->mem);
 		tb = tiled_time(&kb, g, &b->mem);
-		if (probe_tiled_add(r, off->name, "pair", (double)off->measured_ns / (double)on->measured_ns,
+		if (probe_tiled_add(r, off->name, (double)off->measured_ns / (double)on->measured_ns,
 		                    (double)ta.total / (double)tb.total, own && off->split == SAMPLE_FITTED, tb.bound,
 		                    e) < 0)
 			return -1;

@@ -9,7 +9,8 @@
 
 /* A kernel, in us; or a pair of them: then the times' ratio, without asynchronous copy over with it. */
 struct probe_tiled_row {
-	char *name, *kernel; /* kernel: the description's */
+	char *name;
+	size_t kind; /* whose description: of `kinds` */
 	double measured, simulated;
 	bool fitted;
 	const char *bound;
@@ -18,11 +19,12 @@ struct probe_tiled_row {
 struct probe_tiled {
 	struct probe_tiled_row *v;
 	size_t n, cap;
-	bool described; /* rows are of kernels that come with npusim, those of one kernel together */
+	char **kinds; /* names of descriptions that come with npusim, in the order of their first rows */
+	size_t n_kinds;
 };
 #define PROBE_TILED_INIT \
 	{ \
-		NULL, 0, 0, false \
+		NULL, 0, 0, NULL, 0 \
 	}
 void probe_tiled_free(struct probe_tiled *r);
 
@@ -46,7 +48,6 @@ struct probe_tiled_kind {
 	size_t n;
 	double mean, bias, worst, order;
 };
-size_t probe_tiled_kinds(const struct probe_tiled *r);
 struct probe_tiled_kind probe_tiled_kind(const struct probe_tiled *r, size_t i);
 
 #endif

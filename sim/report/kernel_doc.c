@@ -202,7 +202,10 @@ static void sum(struct doc *d, const void *of, size_t i)
 static void kernel_doc_of(struct doc *d, const void *of, size_t i)
 {
 	const struct kernel_beside_doc *v = of;
-	const struct probe_tiled_kind x = v->r->n ? probe_tiled_kind(v->r, i) : (struct probe_tiled_kind){ .n = 0 };
+	struct probe_tiled_kind x = { .kernel = "" };
+
+	if (!d->heads)
+		x = probe_tiled_kind(v->r, i);
 
 	doc_text(d, "kernel", x.kernel);
 	doc_count(d, "n", x.n);
@@ -230,8 +233,8 @@ void kernel_beside_doc(struct doc *d, const struct kernel_beside_doc *v)
 	doc_text(d, "beside", v->file);
 	doc_text(d, "of", v->pairs ? "pairs: asynchronous copy off over on" : "kernels");
 	kernel_doc_sums(d, v);
-	if (d->format == OUT_JSON && v->r->described)
-		doc_table(d, "kernels", NULL, probe_tiled_kinds(v->r), kernel_doc_of, v);
+	if (d->format == OUT_JSON && v->r->n_kinds)
+		doc_table(d, "kernels", NULL, v->r->n_kinds, kernel_doc_of, v);
 	doc_table(d, "rows", NULL, v->r->n, kernel_doc_row, v);
 	doc_close(d, '}');
 	if (d->format == OUT_JSON)
@@ -239,8 +242,8 @@ void kernel_beside_doc(struct doc *d, const struct kernel_beside_doc *v)
 	if (d->format != OUT_TABLE)
 		return;
 	doc_say(d, "\n");
-	if (v->r->described) {
-		doc_table(d, NULL, NULL, probe_tiled_kinds(v->r), kernel_doc_of, v);
+	if (v->r->n_kinds) {
+		doc_table(d, NULL, NULL, v->r->n_kinds, kernel_doc_of, v);
 		doc_say(d, "\n");
 	}
 	doc_table(d, NULL, NULL, PROBE_TILED_PARTS, sum, v);
