@@ -371,7 +371,8 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		                 ps_max(gpu_issue_time(g, values * k->instructions, x.sms),
 		                        gpu_wave_time(g, values, k->wavefronts, x.sms)));
 		t->start = g->cfg->product.row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
-		t->chain = (x.rounds * div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once) - 1) *
+		trips = div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once);
+		t->chain = (x.rounds * ps_max(1, trips) - 1) *
 		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
 		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
 	} else {

@@ -77,14 +77,14 @@ static const struct cfg_field call_rows[] = {
 	CFG_END
 };
 
-#define X(n, help) CFG_U32(struct kernel, n, #n, "0", 0, 1u << 24, NULL, help, NOT_TOLD),
+#define X(n, help) CFG_U32(struct kernel, n, #n, "0", 0, 1u << 16, NULL, help, NOT_TOLD),
 static const struct cfg_field count_rows[] = { KERNEL_NUMBERS(X) CFG_END };
 #undef X
 
 static const struct cfg_field bytes_rows[] = {
-	CFG_BYTES(struct tiled_kernel, bytes.read, "read", "0", 0, UINT64_C(1) << 50, NULL,
+	CFG_BYTES(struct tiled_kernel, bytes.read, "read", "0", 0, UINT64_C(1) << 44, NULL,
 	          "of operands, each once; 0: what the problem says", NOT_TOLD),
-	CFG_BYTES(struct tiled_kernel, bytes.write, "write", "0", 0, UINT64_C(1) << 50, NULL,
+	CFG_BYTES(struct tiled_kernel, bytes.write, "write", "0", 0, UINT64_C(1) << 44, NULL,
 	          "of results; 0: what the problem says", NOT_TOLD),
 	CFG_BOOL(struct tiled_kernel, bytes.cold, "cold", "no",
 	         "operands come from DRAM though the L2 has room for them", OURS),
@@ -449,6 +449,23 @@ static int grid_check(struct tiled *t, struct err *e)
 	return 0;
 }
 
+/* Beyond these no time is a number of ours. */
+static bool countable(const struct tiled_kernel *k)
+{
+	const struct kernel *n = &k->counts;
+	const struct tiled_problem *p = &k->problem;
+	const double blocks = (double)tiled_blocks(k), threads = blocks * (double)tiled_threads(k);
+	const double elements = (double)p->rows * p->cols + (double)tiled_flops(k) + threads * n->turns;
+	const double bytes = ((double)k->bytes.read + (double)k->bytes.write) * (1 + n->passes) + elements;
+	const double turns = blocks * (bytes / threads + 1 + n->turns + p->cols) + (n->look_back ? blocks * blocks : 0);
+	const double turn =
+		1e6 * (1. + n->start + n->steps + n->again + n->barriers + n->barriers_once + n->grid_barriers) +
+		1e3 * ((double)n->cycles + n->loop_cycles + n->again_cycles + n->tail_cycles + n->tree_cycles);
+
+	return turns * turn < 1e18 &&
+	       (elements + threads) * (1. + n->instructions + n->wavefronts + n->thread_instructions) < 1e18;
+}
+
 /* A kernel that is told by its form and counts. */
 static int form_check(const struct tiled *t, struct err *e)
 {
@@ -460,6 +477,12 @@ static int form_check(const struct tiled *t, struct err *e)
 	if (!k->grid[0])
 		return FAULT(NULL, "form", "the form '%s' needs how many blocks there are: 'grid: 132'",
 		             tiled_form_name(k));
+	if (!countable(k))
+		return FAULT(NULL, "counts",
+		             "the kernel is too large: up to 10^18 instructions, and as many picoseconds");
+	if (k->counts.row_warps == 1 && k->counts.turns > 31)
+		return FAULT("counts", "turns", "a row of a warp is unrolled to 2^%u elements: up to 31",
+		             k->counts.turns);
 	if (!k->bytes.read && !k->bytes.write && k->problem.op == TILED_ROWS)
 		return FAULT(NULL, "bytes",
 		             "how many bytes are read and written is not said: 'bytes: {read: 1 MiB, write: 1 MiB}'");
