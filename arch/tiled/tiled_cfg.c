@@ -470,10 +470,14 @@ static bool countable(const struct tiled_kernel *k)
 static int form_check(const struct tiled *t, struct err *e)
 {
 	const struct tiled_kernel *k = &t->k;
+	const uint32_t form = k->form - 1, op = k->problem.op;
 
-	if (!counted[k->form - 1])
+	if (!counted[form])
 		return FAULT(NULL, "form", "'%s' goes by tiles: leave 'form' out, and say 'tile', 'stages' and 'math'",
 		             tiled_form_name(k));
+	if (form != KERNEL_WALK && op != (form == KERNEL_DOT ? TILED_GEMM : TILED_ROWS))
+		return FAULT(NULL, "form", "the form '%s' is of a problem of '%s', not of '%s'", tiled_form_name(k),
+		             ops[form == KERNEL_DOT ? TILED_GEMM : TILED_ROWS], ops[op]);
 	if (!k->grid[0])
 		return FAULT(NULL, "form", "the form '%s' needs how many blocks there are: 'grid: 132'",
 		             tiled_form_name(k));
