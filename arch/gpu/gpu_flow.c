@@ -85,9 +85,6 @@ ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct
 	bool far;
 	ps_t head = clock_span(l->kernel.cycles, g->clock) + l->kernel.barriers_once * gpu_barrier(g, x->threads);
 
-	/* All CTAs count themselves in as those of one result do; then they see the count and load anew. */
-	head += l->kernel.grid_barriers * (g->cfg->rows.join + g->c->step_l2 + gpu_step(g, &l->mem));
-
 	if (!l->kernel.start)
 		return head;
 	/* A thread's first loads go together, one for each operand: the slowest counts. */

@@ -78,6 +78,10 @@ void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 		gpu_plain(g, l, t);
 		return;
 	}
+	/* Rows of weights go to warps whole: the busiest has one more. */
+	if (k->row_warps == 1 && op_traits[l->op->kind].dims == OP_DIMS_PRODUCT && threads >= 32)
+		trips = div_up(l->op->shape.n, f.grid.ctas * (threads / 32)) *
+		        div_up(dtype_bytes(l->op->dtype, l->op->shape.k), trip / (threads / 32));
 	if (!l->mem.read && moves)
 		as.kernel.start = 0;
 	f.head = gpu_flow_head(g, &as, &f.grid);

@@ -90,7 +90,6 @@ enum kernel_moves {
 	X(tensor, "1: multiplies on tensor cores") \
 	X(joins, "extent of the launch before (1: x, 2: y) that counts the parts a thread joins one after the other") \
 	X(barriers_once, "barriers of the CTA outside its loop") \
-	X(grid_barriers, "times all CTAs wait for one another") \
 	X(thread_instructions, "instructions a thread executes beside those of its elements") \
 	X(look_back, "1: CTAs wait for one another in order, so that the loop is over the CTAs")
 

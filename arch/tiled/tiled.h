@@ -40,7 +40,9 @@ struct tiled_problem {
 };
 
 struct tiled_kernel {
-	cfg_text name, device, about, extents; /* extents: of the grid, as it is written */
+	cfg_text name, device, about, extents,
+		next;                    /* extents: of the grid, as it is written; next: whose half follows */
+	const struct tiled_kernel *then; /* of the same launch, when all blocks have met */
 	struct tiled_problem problem;
 	struct {
 		uint32_t m, n, k; /* queries, keys; of a product rows, columns, depth */
@@ -50,6 +52,7 @@ struct tiled_kernel {
 	struct kernel counts; /* where the form is not tiles */
 	struct {
 		uint64_t read, write; /* of operands, each once; 0: what the problem says */
+		uint64_t again;       /* read more often, from the L2 */
 		bool cold;            /* none of them in the L2 */
 	} bytes;
 	uint64_t shared; /* bytes; 0: what the tiles take */
@@ -69,12 +72,13 @@ struct tiled {
 	struct tiled_kernel k;
 	struct yaml *yaml;
 	struct cfg *cfg;
+	struct tiled *then;
 };
 
 /* Reads and checks all that does not depend on a device. */
 struct tiled *tiled_load(const char *path, struct err *e);
 struct tiled *tiled_parse(const char *text, size_t n, const char *name, struct err *e);
-/* With some keys' values instead of the file's: "problem.rows=16". */
+/* With some keys' values instead of the file's: "problem.rows=16"; "then.problem.n=4096" of the half that follows. */
 struct tiled *tiled_load_as(const char *path, const char *const *sets, size_t n, struct err *e);
 void tiled_free(struct tiled *t);
 /* Does it run on that device? `device`: its name, for the error. */

@@ -1,5 +1,6 @@
 /* tiled_cfg.c - a kernel's description: its rows, what must hold between them, and on a device. */
 #include "arch/tiled/tiled.h"
+#include "arch/tiled/tiled_shipped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,6 +87,8 @@ static const struct cfg_field bytes_rows[] = {
 	          "of operands, each once; 0: what the problem says", NOT_TOLD),
 	CFG_BYTES(struct tiled_kernel, bytes.write, "write", "0", 0, UINT64_C(1) << 44, NULL,
 	          "of results; 0: what the problem says", NOT_TOLD),
+	CFG_BYTES(struct tiled_kernel, bytes.again, "again", "0", 0, UINT64_C(1) << 44, NULL,
+	          "that are read more than once, from the L2 each time", NOT_TOLD),
 	CFG_BOOL(struct tiled_kernel, bytes.cold, "cold", "no",
 	         "operands come from DRAM though the L2 has room for them", OURS),
 	CFG_END
@@ -105,6 +108,8 @@ static const struct cfg_field top_rows[] = {
 	         "tiles, or how the work is laid out instead (configs/kernels): stream, rows, chain, dot, walk", OURS),
 	CFG_STR(struct tiled_kernel, extents, "grid", "", "blocks, as 132, 16x8 or 16x8x4; tiles give their own",
 	        NOT_TOLD),
+	CFG_STR(struct tiled_kernel, next, "then", "",
+	        "a kernel described here that the same launch goes on with when all its blocks have met", NOT_TOLD),
 	CFG_U32(struct tiled_kernel, warps, "warps", "4", 1, 32, NULL, "that compute", OURS),
 	CFG_U32(struct tiled_kernel, producers, "producer_warps", "0", 0, 16, NULL, "that only copy, beside them",
 	        OURS),
@@ -456,10 +461,11 @@ static bool countable(const struct tiled_kernel *k)
 	const struct tiled_problem *p = &k->problem;
 	const double blocks = (double)tiled_blocks(k), threads = blocks * (double)tiled_threads(k);
 	const double elements = (double)p->rows * p->cols + (double)tiled_flops(k) + threads * n->turns;
-	const double bytes = ((double)k->bytes.read + (double)k->bytes.write) * (1 + n->passes) + elements;
+	const double bytes =
+		((double)k->bytes.read + (double)k->bytes.again + (double)k->bytes.write) * (1 + n->passes) + elements;
 	const double turns = blocks * (bytes / threads + 1 + n->turns + p->cols) + (n->look_back ? blocks * blocks : 0);
 	const double turn =
-		1e6 * (1. + n->start + n->steps + n->again + n->barriers + n->barriers_once + n->grid_barriers) +
+		1e6 * (1. + n->start + n->steps + n->again + n->barriers + n->barriers_once + 0.) +
 		1e3 * ((double)n->cycles + n->loop_cycles + n->again_cycles + n->tail_cycles + n->tree_cycles);
 
 	return turns * turn < 1e18 &&
@@ -553,15 +559,55 @@ int tiled_check(const struct tiled *t, const struct gpu *g, const char *device, 
 
 /* --- reading ----------------------------------------------------------------------------------------------------- */
 
-static int set_all(struct cfg *c, const char *const *sets, size_t n, struct err *e)
+#define OF_NEXT "then."
+
+/* Keys that begin with `of`, which is left out; without one, those that are not the next's. */
+static int set_all(struct cfg *c, const char *const *sets, size_t n, const char *of, struct err *e)
 {
-	for (size_t i = 0; i < n; i++)
-		if (cfg_set(c, sets[i], e) < 0)
+	for (size_t i = 0; i < n; i++) {
+		const bool next = strncmp(sets[i], OF_NEXT, strlen(OF_NEXT)) == 0;
+
+		if (next == (of[0] != 0) && cfg_set(c, sets[i] + strlen(of), e) < 0)
 			return -1;
+	}
 	return 0;
 }
 
-static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, struct err *e)
+static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, const char *of, struct err *e);
+
+/* The half that follows is of the same launch, and its operands lie as the first's. */
+static int next_of(struct tiled *t, const char *const *sets, size_t n, const char *of, struct err *e)
+{
+	struct tiled_kernel *k = &t->k, *x;
+	char path[1024];
+
+	if (!k->next[0])
+		return 0;
+	if (of[0] || k->form == TILED_TILES)
+		return FAULT(NULL, "then", "%s",
+		             of[0] ? "a kernel that follows another has none behind it"
+		                   : "a kernel by tiles has none behind it: say 'form'");
+	if (strspn(k->next, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(k->next))
+		return FAULT(NULL, "then", "'%s' is no name of a kernel that comes with npusim", k->next);
+	if (tiled_find(k->next, path, sizeof path, e) < 0)
+		return -1;
+	if (!(t->then = read_of(yaml_load(path, e), sets, n, OF_NEXT, e)))
+		return -1;
+	x = &t->then->k;
+	if (x->form == TILED_TILES)
+		return FAULT(NULL, "then", "'%s' goes by tiles: a half that follows says its 'form'", k->next);
+	memcpy(x->grid, k->grid, sizeof x->grid);
+	x->warps = k->warps;
+	x->producers = k->producers;
+	x->registers = k->registers;
+	x->shared = k->shared;
+	x->bytes.cold = k->bytes.cold;
+	k->then = x;
+	return 0;
+}
+
+/* `of`: "" for a kernel, OF_NEXT for what follows one. */
+static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, const char *of, struct err *e)
 {
 	struct tiled *t = y ? calloc(1, sizeof *t) : NULL;
 
@@ -573,7 +619,7 @@ static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, 
 	}
 	t->yaml = y;
 	if ((t->cfg = cfg_new(sections, &t->k, e)) && cfg_read(t->cfg, y, yaml_root(y), NULL, e) == 0 &&
-	    set_all(t->cfg, sets, n, e) == 0 && tiled_cfg_check(t, e) == 0)
+	    set_all(t->cfg, sets, n, of, e) == 0 && tiled_cfg_check(t, e) == 0 && next_of(t, sets, n, of, e) == 0)
 		return t;
 	tiled_free(t);
 	return NULL;
@@ -581,23 +627,24 @@ static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, 
 
 struct tiled *tiled_load(const char *path, struct err *e)
 {
-	return read_of(yaml_load(path, e), NULL, 0, e);
+	return read_of(yaml_load(path, e), NULL, 0, "", e);
 }
 
 struct tiled *tiled_load_as(const char *path, const char *const *sets, size_t n, struct err *e)
 {
-	return read_of(yaml_load(path, e), sets, n, e);
+	return read_of(yaml_load(path, e), sets, n, "", e);
 }
 
 struct tiled *tiled_parse(const char *text, size_t n, const char *name, struct err *e)
 {
-	return read_of(yaml_parse(text, n, name, e), NULL, 0, e);
+	return read_of(yaml_parse(text, n, name, e), NULL, 0, "", e);
 }
 
 void tiled_free(struct tiled *t)
 {
 	if (!t)
 		return;
+	tiled_free(t->then);
 	cfg_free(t->cfg);
 	yaml_free(t->yaml);
 	free(t);

@@ -26,6 +26,8 @@ static struct gpu_mem operands(const struct tiled_kernel *k, const struct gpu *g
 		m.read_hit = m.read;
 	else if (m.read + m.write > g->l2)
 		m.write_back = m.write;
+	m.read += k->bytes.again;
+	m.read_hit += k->bytes.again;
 	return m;
 }
 
@@ -152,8 +154,7 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 
 /* --- by counts: the closed forms of what is no tile ------------------------------------------------------------------ */
 
-static void by_counts(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem,
-                      struct tiled_time *t)
+static struct gpu_time counted(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem)
 {
 	static const enum op_kind kinds[] = { OP_ATTENTION, OP_GEMM, OP_NORM };
 	const struct op op = { .kind = kinds[k->problem.op],
@@ -168,19 +169,35 @@ static void by_counts(const struct tiled_kernel *k, const struct gpu *g, const s
 		                      .registers = k->registers,
 		                      .smem_dynamic = tiled_shared(k) };
 	struct gpu_launch l = { .op = &op, .at = &at, .kernel = k->counts, .count = 1, .mem = *mem };
-	struct gpu_time x;
 
 	l.kernel.name = k->name;
 	l.kernel.form = (enum kernel_form)(k->form - 1);
 	/* Heads that share keys, but not a block: each block of them reads those. */
 	if (k->problem.op == TILED_ATTENTION && !l.kernel.passes)
 		l.kernel.passes = (uint32_t)div_up(k->problem.heads / k->problem.kv_heads, k->tile.m);
-	x = gpu_time(g, &l);
+	return gpu_time(g, &l);
+}
+
+static void by_counts(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem,
+                      struct tiled_time *t)
+{
+	struct gpu_time x = counted(k, g, mem);
+
 	t->chain = x.chain;
 	t->busy = x.pipe;
 	t->memory = x.memory;
 	t->total = x.total;
 	t->bound = res_name(x.bound);
+	if (!k->then)
+		return;
+	/* Blocks meet as those that join one result do, and see it; then they begin anew. */
+	const struct gpu_mem own = operands(k->then, g);
+
+	x = counted(k->then, g, &own);
+	t->chain += x.chain;
+	t->busy += x.pipe;
+	t->memory += x.memory;
+	t->total += g->cfg->rows.join + g->c->step_l2 + x.total - x.launch;
 }
 
 /* --- scores through shared memory -------------------------------------------------------------------------------- */

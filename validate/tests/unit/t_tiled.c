@@ -332,7 +332,8 @@ TEST(what_a_described_kernel_does_more_takes_longer)
 		"kernel: k\nproblem: {op: gemm, m: 1, n: 8192, k: 2048, dtype: bf16}\nform: walk\ngrid: 264\n"
 		"warps: 8\nregisters: 64\n";
 	static const char *const more[] = {
-		"counts: {start: 1, steps: 1, vector_bytes: 16, unroll: 4, grid_barriers: 1}\n",
+		"counts: {start: 1, steps: 1, vector_bytes: 16, unroll: 4}\nthen: ref-mlp-down\n",
+		"counts: {start: 1, steps: 1, vector_bytes: 16, unroll: 4}\nbytes: {again: 64 MiB}\n",
 		"counts: {start: 1, steps: 1, vector_bytes: 16, unroll: 4, passes: 4}\n",
 		"counts: {start: 1, steps: 1, vector_bytes: 16, unroll: 4}\nbytes: {cold: yes}\n",
 	};
@@ -347,6 +348,23 @@ TEST(what_a_described_kernel_does_more_takes_longer)
 		snprintf(text, sizeof text, "%s%s", base, more[i]);
 		CHECK(total(&b, text) > least * 11 / 10);
 	}
+	down(&b);
+}
+
+/* 264 blocks of 8 warps have 2,112 rows: one more is another for the slowest warp. */
+TEST(rows_go_to_warps_whole)
+{
+	static const char text[] =
+		"kernel: k\nproblem: {op: gemm, m: 1, n: %u, k: 1024, dtype: bf16}\nform: walk\ngrid: 264\nwarps: 8\n"
+		"registers: 64\ncounts: {start: 1, row_warps: 1, steps: 1, vector_bytes: 16, unroll: 4}\n";
+	char of[2][512];
+	struct bed b;
+
+	up(&b, "h100");
+	snprintf(of[0], sizeof of[0], text, 2112);
+	snprintf(of[1], sizeof of[1], text, 2113);
+	CHECK(timed(&b, of[1]).chain > timed(&b, of[0]).chain);
+	CHECK(total(&b, of[1]) > total(&b, of[0]));
 	down(&b);
 }
 
@@ -458,6 +476,9 @@ TEST(a_kernel_that_cannot_be_is_refused_with_its_line)
 		{ 5, ROWS "form: chain\ngrid: 1000000\ncounts: {look_back: 1, turns: 60000, loop_cycles: 60000}\n",
 		  "the kernel is too large" },
 		{ 2, ROWS, "rows are no tiles of products" },
+		{ 3, ATTENTION "then: ref-mlp-down\n", "a kernel by tiles has none behind it" },
+		{ 6, ROWS "form: chain\ngrid: 16\nbytes: {read: 1 B}\nthen: ../x\n", "is no name of a kernel" },
+		{ 6, ROWS "form: chain\ngrid: 16\nbytes: {read: 1 B}\nthen: h100-phase4\n", "goes by tiles" },
 		{ 2, "kernel: k\nproblem: {op: rows, rows: 4}\n", "no size 'cols'" },
 		{ 2, "kernel: k\nproblem: {op: rows, rows: 4, cols: 4, m: 3}\n", "'m' is of a gemm" },
 		{ 2, "kernel: k\nproblem: {op: gemm, m: 64, n: 64, k: 64, dtype: int4}\n", "in fp8 alone" },
@@ -524,6 +545,6 @@ SUITE(t_tiled, T(an_sm_holds_what_its_tightest_limit_leaves),
       T(our_kernels_are_near_their_descriptions_and_in_order), T(a_product_without_clusters_waits_for_both_operands),
       T(a_product_whose_blocks_do_not_stay_pays_each_round), T(attention_that_takes_turns_is_never_slower),
       T(a_kernel_by_counts_is_as_long_as_its_wavefronts), T(what_a_described_kernel_does_more_takes_longer),
-      T(measured_kernels_of_an_h100_are_near_their_descriptions), T(published_kernels_are_in_their_order),
-      T(a_grid_that_stays_has_all_of_the_work), T(a_kernel_that_cannot_be_is_refused_with_its_line),
-      T(no_described_kernel_beats_its_pipes));
+      T(rows_go_to_warps_whole), T(measured_kernels_of_an_h100_are_near_their_descriptions),
+      T(published_kernels_are_in_their_order), T(a_grid_that_stays_has_all_of_the_work),
+      T(a_kernel_that_cannot_be_is_refused_with_its_line), T(no_described_kernel_beats_its_pipes));
