@@ -530,13 +530,15 @@ NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/
 CUDA_ARCH = 90
 CUDA = $(BUILD)/cuda
 CUDA_PROGRAMS = device micro_latency micro_partition micro_launch micro_stream micro_pipe micro_wgmma micro_bulk micro_graph ref_gemv ref_decode \
-	ref_rows ref_move ref_small ref_attention ref_tiled lib_gemm lib_matmul lib_tiles lib_ampere capture
+	ref_rows ref_move ref_small ref_attention ref_tiled ref_addnorm ref_batched ref_experts ref_mla ref_mlp ref_paged ref_product ref_quant \
+	ref_rope ref_sort ref_warpgroup lib_gemm lib_matmul lib_tiles lib_ampere capture
+# Those with warpgroup instructions, which are only in the target with an a.
+CUDA_WGMMA = micro_wgmma ref_batched ref_experts ref_product ref_warpgroup
 CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
 # Times by activity record need CUPTI, which not every toolkit brings.
 CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)
 CUPTI_LIBS = $(if $(CUPTI),-L$(CUDA_ROOT)/lib64 -Xlinker -rpath=$(CUDA_ROOT)/lib64 -lcupti)
 NVCC_FLAGS = -O3 -std=c++17 -Xcompiler -Wall,-Wextra $(if $(CUPTI),-DBENCH_CUPTI)
-# Warpgroup instructions are only in the target with an a.
 CUDA_TARGET = -gencode=arch=compute_$(1),code=sm_$(1)
 
 # The library of `npusim trace record`: C, so that it needs CUPTI and no nvcc; one optimised build whatever the profile.
@@ -569,7 +571,7 @@ endif
 $(CUDA)/%.o: validate/cuda/%.cu $(wildcard validate/cuda/*.cuh)
 	$(say) NVCC $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(NVCC_FLAGS) $(call CUDA_TARGET,$(CUDA_ARCH)$(if $(filter 90,$(CUDA_ARCH)),$(if $(filter %wgmma.cu,$<),a))) -c -o $@ $<
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(call CUDA_TARGET,$(CUDA_ARCH)$(if $(filter 90,$(CUDA_ARCH)),$(if $(filter $(CUDA_WGMMA),$*),a))) -c -o $@ $<
 $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/bench_trace.o
 	$(say) LD $@
 	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(findstring /lib_,$@),-lcublas -lcublasLt)

@@ -171,7 +171,8 @@ static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct
 	                  g->clock) *
 	       1000000 / p->many_tensor;
 	softmax = clock_span(div_up((uint64_t)q * k, g->c->sfu), g->clock) * p->many_softmax / 1000000;
-	tile = math + softmax;
+	/* Groups that take turns hide the wait for their products; else a tile has that of its scores and of its values. */
+	tile = math + softmax + (l->kernel.cooperates ? 2 * g->cfg->product.step : 0);
 	t->start = p->many_setup;
 	t->chain = tiles * softmax;
 	t->pipe = tiles * math;

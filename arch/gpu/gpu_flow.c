@@ -37,7 +37,9 @@ static ps_t issue(const struct gpu *g, const struct gpu_launch *l, const struct 
 	uint64_t per_cta = div_up(f->elements * l->kernel.instructions, x->ctas) +
 	                   l->kernel.thread_instructions * 10 * round_up(x->threads, 32);
 
-	return gpu_issue_time(g, per_cta * div_up(x->ctas, g->sms), 1);
+	return ps_max(
+		gpu_issue_time(g, per_cta * div_up(x->ctas, g->sms), 1),
+		gpu_wave_time(g, div_up(f->elements, x->ctas) * div_up(x->ctas, g->sms), l->kernel.wavefronts, 1));
 }
 
 /* (m + z + sqrt((m - z)^2 + 4 m z / c)) / 2; in units that keep the squares in 64 bits. */

@@ -135,6 +135,11 @@ ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sm
 	                  tensor ? gpu_tensor_clock(g, g->c->clock_tensor) : g->clock);
 }
 
+ps_t gpu_wave_time(const struct gpu *g, uint64_t elements, uint32_t wavefronts10, uint32_t sms)
+{
+	return clock_span(div_up(elements * wavefronts10, UINT64_C(320) * (sms ? sms : 1)), g->clock);
+}
+
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms)
 {
 	return clock_span(div_up(instructions10 * 10, (uint64_t)g->c->issue * (sms ? sms : 1)), g->clock);

@@ -65,6 +65,8 @@ const struct cfg_field gpu_product_schema[] = {
 	CFG_END
 };
 
+#define SMS_OF_TPC 2 /* NVIDIA H100 white paper: 66 TPCs of two SMs */
+
 /* A part of `num` in `den`; both small enough to multiply. */
 static ps_t gpu_product_part(ps_t t, uint64_t num, uint64_t den)
 {
@@ -143,6 +145,18 @@ static uint64_t sharers(const struct gpu *g, const struct kernel *k, const struc
 	return cn * (distinct && in_gpc > distinct ? in_gpc / distinct : 1);
 }
 
+/* Of a CTA's tile of tokens, what comes through the L2 for it alone, in hundredths, where no cluster multicasts them: CTAs of a
+ * GPC share a request as far as there are fewer columns of tiles than CTAs, and the two SMs of a TPC, which take neighbours down
+ * the rows, in any case. */
+static uint64_t tokens_alone(const struct gpu *g, const struct tiles *x, uint64_t batch, uint64_t cm, uint64_t cn)
+{
+	const uint64_t in_gpc = most_in_gpc(g, x->clusters, cm * cn), columns = div_up(x->tiles_n, cn) * batch;
+
+	if (x->tiles_n * batch >= x->ctas) /* no two have the same */
+		return cm > 1 ? 0 : 100;
+	return cm > 1 || !in_gpc ? 0 : 2 * columns < in_gpc ? 100 * columns / in_gpc : 100 / SMS_OF_TPC;
+}
+
 static void tensor_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = &g->cfg->product;
@@ -168,7 +182,9 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	                  gpu_tensor_clock(g, bits <= 8 ? p->clock_fp8 : g->c->clock_tensor)) *
 	       1000000 / p->tensor;
 	work = gpu_overlap(2, wide * p->step, math);
-	l2 = clock_transfer(x.ctas * weights / shared, p->l2_rate);
+	l2 = clock_transfer(x.ctas * (weights / shared + tokens_alone(g, &x, s->batch ? s->batch : 1, cm, cn) * tokens *
+	                                                         rows / k->tile_n / 100),
+	                    p->l2_rate);
 	if (cm > 1) {
 		gpc = clock_transfer(tokens * most_in_gpc(g, x.ctas / (cm * cn), cm * cn) / x.tiles_n, p->gpc_rate);
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
@@ -348,13 +364,17 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	t->start = g->cfg->product.dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
 	t->memory = gpu_product_dram(g, &l->mem, x.sms);
 	if (k->row_warps && k->vector_bytes && k->unroll) {
-		uint64_t room = (uint64_t)x.per_sm * g->sms;
+		uint64_t room = (uint64_t)x.per_sm * g->sms, values;
 
 		/* CTAs behind the first round are launched while others work; the grid's y is parts of k. */
 		t->launch = g->c->launch + clock_transfer(x.ctas < room ? x.ctas : room, g->c->cta_rate);
-		t->pipe = clock_transfer(x.ctas, g->c->cta_rate);
+		values = s->k * s->n * (s->batch ? s->batch : 1);
+		t->pipe = ps_max(clock_transfer(x.ctas, g->c->cta_rate),
+		                 ps_max(gpu_issue_time(g, values * k->instructions, x.sms),
+		                        gpu_wave_time(g, values, k->wavefronts, x.sms)));
 		t->start = g->cfg->product.row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
-		t->chain = (x.rounds * div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once) - 1) *
+		trips = div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once);
+		t->chain = (x.rounds * ps_max(1, trips) - 1) *
 		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
 		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
 	} else {

@@ -58,6 +58,8 @@ static uint64_t gpu_walk_share(const struct gpu_launch *l, uint64_t ctas)
 	if (o->kind == OP_ATTENTION && s->q_len > FEW_QUERIES)
 		own = dtype_bytes(o->dtype, s->kv_len * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim))) /
 		      (s->causal ? 2 : 1);
+	/* Several CTAs go over the same bytes, each with heads or columns of its own. */
+	even *= l->kernel.passes ? l->kernel.passes : 1;
 	return own > even ? own : even;
 }
 
@@ -76,6 +78,10 @@ void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 		gpu_plain(g, l, t);
 		return;
 	}
+	/* Rows of weights go to warps whole: the busiest has one more. */
+	if (k->row_warps == 1 && op_traits[l->op->kind].dims == OP_DIMS_PRODUCT && threads >= 32)
+		trips = div_up(l->op->shape.n, f.grid.ctas * (threads / 32)) *
+		        div_up(dtype_bytes(l->op->dtype, l->op->shape.k), trip / (threads / 32));
 	if (!l->mem.read && moves)
 		as.kernel.start = 0;
 	f.head = gpu_flow_head(g, &as, &f.grid);

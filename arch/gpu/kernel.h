@@ -63,7 +63,8 @@ enum kernel_moves {
 	X(cluster_n, "CTAs of a cluster along tile_n") \
 	X(shares, "1: rows of an attention's tile are those of all heads that share keys") \
 	X(splits_k, "1: the kernel's k is split over CTAs") \
-	X(cooperates, "1: two groups of warps share a tile, so that its end is not hidden by the next") \
+	X(cooperates, \
+	  "1: two groups of warps share a tile, so that its end is not hidden by the next; of attention: take no turns") \
 	X(start, "dependent memory round trips before the first data arrive") \
 	X(steps, "dependent memory round trips an iteration") \
 	X(barriers, "barriers of the CTA an iteration") \
@@ -73,6 +74,7 @@ enum kernel_moves {
 	X(unroll, "loads of a thread in flight at once") \
 	X(items, "elements of a row a thread holds, or takes in an iteration") \
 	X(instructions, "instructions an element, times 10") \
+	X(wavefronts, "of shared memory and L1 that 32 elements take, times 10") \
 	X(index_instructions, "instructions an element, for each input, of each dim it is indexed by, times 10") \
 	X(row_warps, "1: a row is a warp's, 0: a CTA's, 2: as many threads have a row as the grid gives it") \
 	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \

@@ -11,6 +11,8 @@
  *                  (arch/gpu: flash, attention, mma, product), with the description's counts in place of a name's
  *   scalar, wmma   scores and results go through shared memory (tiled_cost.c)
  *   calls          no kernel of its own: so many launches of a library, as many times as the queries are cut
+ * A kernel that is no tile of products says its form instead, its grid and bytes, and what can be counted in its code
+ * (arch/gpu/kernel.h): the closed form of traces takes that as a table of kernels would give it.
  *
  * Leaves out: what a compiler makes of a source (twice as long or half as long where a store may alias the loads behind
  * it), spills, swizzled orders of blocks, clusters, masks but the causal one. Operands lie in the L2 where all of them fit,
@@ -24,7 +26,8 @@
 #include "sim/base/cfg.h"
 #include "sim/base/yaml.h"
 
-enum tiled_op { TILED_ATTENTION, TILED_GEMM };
+enum tiled_op { TILED_ATTENTION, TILED_GEMM, TILED_ROWS };
+#define TILED_TILES 0 /* the form of a kernel that goes by tiles; others are 1 + enum kernel_form */
 enum tiled_copy { TILED_PLAIN, TILED_ASYNC, TILED_BULK };
 enum tiled_math { TILED_SCALAR, TILED_WMMA, TILED_MMA, TILED_WGMMA };
 enum tiled_exchange { TILED_SHUFFLE, TILED_ATOMICS };
@@ -32,19 +35,28 @@ enum tiled_share { TILED_BLOCK, TILED_WARP };
 
 struct tiled_problem {
 	uint32_t op, dtype; /* enum tiled_op; an index into tiled_formats */
-	uint32_t batch, heads, kv_heads, q_len, kv_len, head_dim, v_dim, m, n, k;
+	uint32_t batch, heads, kv_heads, q_len, kv_len, head_dim, v_dim, m, n, k, groups, rows, cols;
 	bool causal;
 };
 
 struct tiled_kernel {
-	cfg_text name, device, form; /* form: the description in a word or two, for people */
+	cfg_text name, device, about, extents,
+		next;                    /* extents: of the grid, as it is written; next: whose half follows */
+	const struct tiled_kernel *then; /* of the same launch, when all blocks have met */
 	struct tiled_problem problem;
 	struct {
 		uint32_t m, n, k; /* queries, keys; of a product rows, columns, depth */
 	} tile;
 	uint32_t warps, producers, registers, stages, copy, copy_bytes, math, values, share, exchange, padding;
+	uint32_t form, grid[3];
+	struct kernel counts; /* where the form is not tiles */
+	struct {
+		uint64_t read, write; /* of operands, each once; 0: what the problem says */
+		uint64_t again;       /* read more often, from the L2 */
+		bool cold;            /* none of them in the L2 */
+	} bytes;
 	uint64_t shared; /* bytes; 0: what the tiles take */
-	bool swizzle, persistent;
+	bool swizzle, persistent, pingpong;
 	struct {
 		uint32_t lanes, rows,
 			columns; /* threads of a row; rows of a warp at once; scores a step. 0: tiled_read decides */
@@ -60,22 +72,27 @@ struct tiled {
 	struct tiled_kernel k;
 	struct yaml *yaml;
 	struct cfg *cfg;
+	struct tiled *then;
 };
 
 /* Reads and checks all that does not depend on a device. */
 struct tiled *tiled_load(const char *path, struct err *e);
 struct tiled *tiled_parse(const char *text, size_t n, const char *name, struct err *e);
+/* With some keys' values instead of the file's: "problem.rows=16"; "then.problem.n=4096" of the half that follows. */
+struct tiled *tiled_load_as(const char *path, const char *const *sets, size_t n, struct err *e);
 void tiled_free(struct tiled *t);
 /* Does it run on that device? `device`: its name, for the error. */
 int tiled_check(const struct tiled *t, const struct gpu *g, const char *device, struct err *e);
 
 enum dtype tiled_dtype(const struct tiled_kernel *k);
+const char *tiled_form_name(const struct tiled_kernel *k);
 /* Bytes of shared memory of a block: what is said, or what its tiles take. */
 uint64_t tiled_shared(const struct tiled_kernel *k);
 /* What the tiles, scores and results alone take. */
 uint64_t tiled_needs(const struct tiled_kernel *k);
 uint64_t tiled_threads(const struct tiled_kernel *k);
 uint64_t tiled_blocks(const struct tiled_kernel *k); /* of work; a grid that stays has fewer */
+uint64_t tiled_strips(const struct tiled_kernel *k); /* of a product: rows of tiles, all batches and groups */
 /* Multiply-adds count two; of a causal mask those that are used. */
 uint64_t tiled_flops(const struct tiled_kernel *k);
 /* Wavefronts that `rows` rows `stride` words apart take over the least, `words` words of each at once, in hundredths. */

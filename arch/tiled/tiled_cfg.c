@@ -1,25 +1,35 @@
 /* tiled_cfg.c - a kernel's description: its rows, what must hold between them, and on a device. */
 #include "arch/tiled/tiled.h"
+#include "arch/tiled/tiled_shipped.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
-static const char *const ops[] = { "attention", "gemm", NULL };
-static const char *const formats[] = { "fp16", "bf16", "fp32", NULL };
+static const char *const ops[] = { "attention", "gemm", "rows", NULL };
+static const char *const formats[] = { "fp16", "bf16", "fp32", "fp8", "int4", "fp4", NULL };
+#define X(form, name, time, least, what) #name,
+static const char *const forms[] = { "tiles", KERNEL_FORM_ROWS(X) NULL };
+#undef X
 static const char *const copies[] = { "plain", "async", "bulk", NULL };
 static const char *const maths[] = { "scalar", "wmma", "mma", "wgmma", NULL };
 static const char *const same_maths[] = { "scalar", "wmma", "mma", "wgmma", "same", NULL };
 static const char *const exchanges[] = { "shuffle", "atomics", NULL };
 static const char *const shares[] = { "block", "warp", NULL };
 /* clang-format on */
-static const enum dtype dtypes[] = { DT_FP16, DT_BF16, DT_FP32 };
+static const enum dtype dtypes[] = { DT_FP16, DT_BF16, DT_FP32, DT_FP8, DT_INT4, DT_FP4 };
+/* Forms whose launch says all but the counts. */
+static const bool counted[KERNEL_FORMS] = {
+	[KERNEL_STREAM] = true, [KERNEL_ROWS] = true, [KERNEL_CHAIN] = true, [KERNEL_DOT] = true, [KERNEL_WALK] = true
+};
 enum { SAME = TILED_WGMMA + 1 };
 
-#define OURS         "what most kernels have"
-#define NOT_TOLD     "not told"
-#define DIM(m, what) CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 22, NULL, what, NOT_TOLD)
+#define OURS          "what most kernels have"
+#define NOT_TOLD      "not told"
+#define DIM(m, what)  CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 22, NULL, what, NOT_TOLD)
+#define LONG(m, what) CFG_U32(struct tiled_problem, m, #m, "0", 0, 1u << 30, NULL, what, NOT_TOLD)
 
 static const struct cfg_field problem_rows[] = {
 	CFG_ENUM(struct tiled_problem, op, "op", "attention", ops, "what is computed", OURS),
@@ -37,6 +47,9 @@ static const struct cfg_field problem_rows[] = {
 	DIM(m, "gemm: rows"),
 	DIM(n, "gemm: columns"),
 	DIM(k, "gemm: depth"),
+	DIM(groups, "gemm: that share the rows, each with a matrix of its own; 0: one"),
+	LONG(rows, "rows: how many"),
+	LONG(cols, "rows: elements of each"),
 	CFG_END
 };
 
@@ -65,6 +78,22 @@ static const struct cfg_field call_rows[] = {
 	CFG_END
 };
 
+#define X(n, help) CFG_U32(struct kernel, n, #n, "0", 0, 1u << 16, NULL, help, NOT_TOLD),
+static const struct cfg_field count_rows[] = { KERNEL_NUMBERS(X) CFG_END };
+#undef X
+
+static const struct cfg_field bytes_rows[] = {
+	CFG_BYTES(struct tiled_kernel, bytes.read, "read", "0", 0, UINT64_C(1) << 44, NULL,
+	          "of operands, each once; 0: what the problem says", NOT_TOLD),
+	CFG_BYTES(struct tiled_kernel, bytes.write, "write", "0", 0, UINT64_C(1) << 44, NULL,
+	          "of results; 0: what the problem says", NOT_TOLD),
+	CFG_BYTES(struct tiled_kernel, bytes.again, "again", "0", 0, UINT64_C(1) << 44, NULL,
+	          "that are read more than once, from the L2 each time", NOT_TOLD),
+	CFG_BOOL(struct tiled_kernel, bytes.cold, "cold", "no",
+	         "operands come from DRAM though the L2 has room for them", OURS),
+	CFG_END
+};
+
 static const struct cfg_field published_rows[] = {
 	CFG_STR(struct tiled_kernel, device, "device", "", "the device it is for, as configs/gpu names it", NOT_TOLD),
 	CFG_PS(struct tiled_kernel, published, "time", "0 ns", 0, 1000 * PS_MS, NULL, "what was published; 0: nothing",
@@ -74,7 +103,13 @@ static const struct cfg_field published_rows[] = {
 
 static const struct cfg_field top_rows[] = {
 	CFG_STR(struct tiled_kernel, name, "kernel", "", "what it is called", NOT_TOLD),
-	CFG_STR(struct tiled_kernel, form, "about", "", "in a few words", NOT_TOLD),
+	CFG_STR(struct tiled_kernel, about, "about", "", "in a few words", NOT_TOLD),
+	CFG_ENUM(struct tiled_kernel, form, "form", "tiles", forms,
+	         "tiles, or how the work is laid out instead (configs/kernels): stream, rows, chain, dot, walk", OURS),
+	CFG_STR(struct tiled_kernel, extents, "grid", "", "blocks, as 132, 16x8 or 16x8x4; tiles give their own",
+	        NOT_TOLD),
+	CFG_STR(struct tiled_kernel, next, "then", "",
+	        "a kernel described here that the same launch goes on with when all its blocks have met", NOT_TOLD),
 	CFG_U32(struct tiled_kernel, warps, "warps", "4", 1, 32, NULL, "that compute", OURS),
 	CFG_U32(struct tiled_kernel, producers, "producer_warps", "0", 0, 16, NULL, "that only copy, beside them",
 	        OURS),
@@ -102,15 +137,18 @@ static const struct cfg_field top_rows[] = {
 	        OURS),
 	CFG_BOOL(struct tiled_kernel, swizzle, "swizzle", "no", "rows are permuted so that no two meet in a bank",
 	         OURS),
+	CFG_BOOL(struct tiled_kernel, pingpong, "pingpong", "yes",
+	         "attention by wgmma: one group of warps multiplies while the other has its softmax", OURS),
 	CFG_BOOL(struct tiled_kernel, persistent, "persistent", "no", "blocks stay and take the next tile of work",
 	         OURS),
 	CFG_END
 };
 
 static const struct cfg_section sections[] = {
-	{ "", top_rows, 0 },       { "problem", problem_rows, offsetof(struct tiled_kernel, problem) },
-	{ "tile", tile_rows, 0 },  { "softmax", sum_rows, 0 },
-	{ "calls", call_rows, 0 }, { "published", published_rows, 0 },
+	{ "", top_rows, 0 },        { "problem", problem_rows, offsetof(struct tiled_kernel, problem) },
+	{ "tile", tile_rows, 0 },   { "softmax", sum_rows, 0 },
+	{ "calls", call_rows, 0 },  { "published", published_rows, 0 },
+	{ "bytes", bytes_rows, 0 }, { "counts", count_rows, offsetof(struct tiled_kernel, counts) },
 	{ NULL, NULL, 0 }
 };
 
@@ -139,6 +177,11 @@ uint64_t tiled_threads(const struct tiled_kernel *k)
 	return 32 * ((uint64_t)k->warps + k->producers);
 }
 
+const char *tiled_form_name(const struct tiled_kernel *k)
+{
+	return forms[k->form];
+}
+
 static bool in_registers(const struct tiled_kernel *k)
 {
 	return k->math == TILED_MMA || k->math == TILED_WGMMA;
@@ -163,7 +206,7 @@ uint64_t tiled_needs(const struct tiled_kernel *k)
 {
 	const uint64_t bytes = dtype_bits(tiled_dtype(k)) / 8;
 
-	if (k->calls.launches)
+	if (k->calls.launches || k->form != TILED_TILES)
 		return 0;
 	if (k->problem.op == TILED_ATTENTION)
 		return attention_needs(k);
@@ -175,13 +218,25 @@ uint64_t tiled_shared(const struct tiled_kernel *k)
 	return k->shared ? k->shared : tiled_needs(k);
 }
 
+uint64_t tiled_strips(const struct tiled_kernel *k)
+{
+	const struct tiled_problem *p = &k->problem;
+	const uint64_t groups = p->groups ? p->groups : 1;
+
+	if (k->grid[0]) /* the grid's first extent goes along the columns */
+		return (uint64_t)k->grid[1] * k->grid[2];
+	return groups * div_up(div_up(p->m, groups), k->tile.m) * p->batch;
+}
+
 uint64_t tiled_blocks(const struct tiled_kernel *k)
 {
 	const struct tiled_problem *p = &k->problem;
 
+	if (k->grid[0])
+		return (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
 	if (p->op == TILED_ATTENTION)
 		return div_up(p->q_len, k->tile.m) * p->heads * p->batch;
-	return div_up(p->m, k->tile.m) * div_up(p->n, k->tile.n) * p->batch;
+	return tiled_strips(k) * div_up(p->n, k->tile.n);
 }
 
 uint64_t tiled_flops(const struct tiled_kernel *k)
@@ -193,6 +248,8 @@ uint64_t tiled_flops(const struct tiled_kernel *k)
 	                              ? q * past + q * (q + 1) / 2
 	                              : (uint64_t)p->kv_len * (p->kv_len + 1) / 2 + (q - p->kv_len) * p->kv_len;
 
+	if (p->op == TILED_ROWS)
+		return 0;
 	if (p->op == TILED_GEMM)
 		return UINT64_C(2) * p->m * p->n * p->k * p->batch;
 	return 2 * seen * (p->head_dim + p->v_dim) * p->heads * p->batch;
@@ -200,20 +257,21 @@ uint64_t tiled_flops(const struct tiled_kernel *k)
 
 /* --- what must hold ---------------------------------------------------------------------------------------------- */
 
+/* A key of another kind of problem. */
 static int only_its_own(const struct tiled *t, struct err *e)
 {
-	static const char *const of_attention[] = { "heads",    "kv_heads", "q_len", "kv_len",
-		                                    "head_dim", "v_dim",    "causal" };
-	static const char *const of_gemm[] = { "m", "n", "k" };
-	const bool gemm = t->k.problem.op == TILED_GEMM;
+	static const char *const keys[][8] = { { "heads", "kv_heads", "q_len", "kv_len", "head_dim", "v_dim",
+		                                 "causal" },
+		                               { "m", "n", "k", "groups" },
+		                               { "rows", "cols" } };
+	static const char *const of[] = { "attention", "a gemm", "rows" };
 	const struct ynode *map = ynode_get(yaml_root(t->yaml), "problem");
-	const char *const *other = gemm ? of_attention : of_gemm;
-	const size_t n = gemm ? sizeof of_attention / sizeof *of_attention : sizeof of_gemm / sizeof *of_gemm;
 
-	for (size_t i = 0; map && i < n; i++)
-		if (ynode_get(map, other[i]))
-			return FAULT("problem", other[i], "'%s' is of %s, and the problem is %s ('problem.op')",
-			             other[i], gemm ? "attention" : "a gemm", gemm ? "a gemm" : "attention");
+	for (uint32_t op = 0; map && op < sizeof keys / sizeof *keys; op++)
+		for (const char *const *key = keys[op]; op != t->k.problem.op && *key; key++)
+			if (ynode_get(map, *key))
+				return FAULT("problem", *key, "'%s' is of %s, and the problem is %s ('problem.op')",
+				             *key, of[op], of[t->k.problem.op]);
 	return 0;
 }
 
@@ -227,12 +285,20 @@ static int size_check(const struct tiled *t, struct err *e)
 {
 	const struct tiled_kernel *k = &t->k;
 	const struct tiled_problem *p = &k->problem;
-	const bool gemm = p->op == TILED_GEMM;
-	const double rows = gemm ? (double)p->batch * p->m : (double)p->batch * p->heads * p->q_len,
-		     columns = gemm ? p->n : p->kv_len, deep = gemm ? p->k : (double)p->head_dim + p->v_dim;
-	const double blocks =
-		rows / k->tile.m * (gemm ? columns / k->tile.n : 1) + (gemm ? 0 : (double)p->batch * p->heads);
-	const double steps = blocks * (1 + (gemm ? (double)p->k / k->tile.k : columns / k->tile.n));
+	const bool gemm = p->op == TILED_GEMM, tiles = k->form == TILED_TILES;
+	const double rows = gemm                  ? (double)p->batch * p->m
+	                    : p->op == TILED_ROWS ? p->rows
+	                                          : (double)p->batch * p->heads * p->q_len,
+		     columns = gemm                  ? p->n
+	                       : p->op == TILED_ROWS ? p->cols
+	                                             : p->kv_len,
+		     deep = gemm                  ? p->k
+	                    : p->op == TILED_ROWS ? 1
+	                                          : (double)p->head_dim + p->v_dim;
+	const double tiled = rows / k->tile.m * (gemm ? columns / k->tile.n : 1) +
+	                     (gemm ? p->groups : (double)p->batch * p->heads),
+		     blocks = k->grid[0] ? (double)k->grid[0] * k->grid[1] * k->grid[2] : tiled;
+	const double steps = tiles ? blocks * (1 + (gemm ? (double)p->k / k->tile.k : columns / k->tile.n)) : 0;
 
 	if (2 * rows * columns * deep > 1e16 || rows * columns > 1e13 || steps > 1e12 || blocks > 1e9 ||
 	    (k->calls.launches &&
@@ -248,6 +314,8 @@ static int problem_check(struct tiled *t, struct err *e)
 
 	if (only_its_own(t, e) < 0)
 		return -1;
+	if (p->op == TILED_ROWS)
+		return sized(t, "rows", p->rows, e) < 0 || sized(t, "cols", p->cols, e) < 0 ? -1 : 0;
 	if (p->op == TILED_GEMM)
 		return sized(t, "m", p->m, e) < 0 || sized(t, "n", p->n, e) < 0 || sized(t, "k", p->k, e) < 0 ? -1 : 0;
 	p->kv_heads = p->kv_heads ? p->kv_heads : p->heads;
@@ -312,6 +380,10 @@ static int math_check(const struct tiled *t, struct err *e)
 
 	if (tensor && tiled_dtype(k) == DT_FP32)
 		return FAULT("problem", "dtype", "fp32 is multiplied by 'math: scalar' alone");
+	if (dtype_bits(tiled_dtype(k)) < 16 &&
+	    !(in_registers(k) && k->problem.op == TILED_GEMM && tiled_dtype(k) == DT_FP8))
+		return FAULT("problem", "dtype", "tiles of %s are modelled of a gemm by mma or wgmma in fp8 alone",
+		             dtype_name(tiled_dtype(k)));
 	if (k->problem.op == TILED_ATTENTION && in_registers(k) && k->values != k->math)
 		return FAULT(NULL, "values",
 		             "with 'math: %s' scores stay in registers, and values are multiplied by it, too: not '%s'",
@@ -362,6 +434,71 @@ static int softmax_check(struct tiled *t, struct err *e)
 	return 0;
 }
 
+/* "16x8": extents that are not written are 1. */
+static int grid_check(struct tiled *t, struct err *e)
+{
+	uint32_t *x = t->k.grid;
+	int end = 0;
+	const char *at = t->k.extents;
+
+	x[0] = x[1] = x[2] = 0;
+	for (int i = 0; i < 3 && *at; i++, at += end + (at[end] == 'x' && at[end + 1])) {
+		end = 0;
+		if (sscanf(at, "%9" SCNu32 "%n", &x[i], &end) != 1 || !x[i] || *at < '0' || *at > '9')
+			return FAULT(NULL, "grid", "'%s' is no grid: 132, 16x8 or 16x8x4", t->k.extents);
+	}
+	if (*at)
+		return FAULT(NULL, "grid", "'%s' is no grid: 132, 16x8 or 16x8x4", t->k.extents);
+	for (int i = 1; i < 3; i++)
+		x[i] = x[0] && !x[i] ? 1 : x[i];
+	return 0;
+}
+
+/* Beyond these no time is a number of ours. */
+static bool countable(const struct tiled_kernel *k)
+{
+	const struct kernel *n = &k->counts;
+	const struct tiled_problem *p = &k->problem;
+	const double blocks = (double)tiled_blocks(k), threads = blocks * (double)tiled_threads(k);
+	const double elements = (double)p->rows * p->cols + (double)tiled_flops(k) + threads * n->turns;
+	const double bytes =
+		((double)k->bytes.read + (double)k->bytes.again + (double)k->bytes.write) * (1 + n->passes) + elements;
+	const double turns = blocks * (bytes / threads + 1 + n->turns + p->cols) + (n->look_back ? blocks * blocks : 0);
+	const double turn =
+		1e6 * (1. + n->start + n->steps + n->again + n->barriers + n->barriers_once + 0.) +
+		1e3 * ((double)n->cycles + n->loop_cycles + n->again_cycles + n->tail_cycles + n->tree_cycles);
+
+	return turns * turn < 1e18 &&
+	       (elements + threads) * (1. + n->instructions + n->wavefronts + n->thread_instructions) < 1e18;
+}
+
+/* A kernel that is told by its form and counts. */
+static int form_check(const struct tiled *t, struct err *e)
+{
+	const struct tiled_kernel *k = &t->k;
+	const uint32_t form = k->form - 1, op = k->problem.op;
+
+	if (!counted[form])
+		return FAULT(NULL, "form", "'%s' goes by tiles: leave 'form' out, and say 'tile', 'stages' and 'math'",
+		             tiled_form_name(k));
+	if (form != KERNEL_WALK && op != (form == KERNEL_DOT ? TILED_GEMM : TILED_ROWS))
+		return FAULT(NULL, "form", "the form '%s' is of a problem of '%s', not of '%s'", tiled_form_name(k),
+		             ops[form == KERNEL_DOT ? TILED_GEMM : TILED_ROWS], ops[op]);
+	if (!k->grid[0])
+		return FAULT(NULL, "form", "the form '%s' needs how many blocks there are: 'grid: 132'",
+		             tiled_form_name(k));
+	if (!countable(k))
+		return FAULT(NULL, "counts",
+		             "the kernel is too large: up to 10^18 instructions, and as many picoseconds");
+	if (k->counts.row_warps == 1 && k->counts.turns > 31)
+		return FAULT("counts", "turns", "a row of a warp is unrolled to 2^%u elements: up to 31",
+		             k->counts.turns);
+	if (!k->bytes.read && !k->bytes.write && k->problem.op == TILED_ROWS)
+		return FAULT(NULL, "bytes",
+		             "how many bytes are read and written is not said: 'bytes: {read: 1 MiB, write: 1 MiB}'");
+	return 0;
+}
+
 static int tiled_cfg_check(struct tiled *t, struct err *e)
 {
 	struct tiled_kernel *k = &t->k;
@@ -370,18 +507,22 @@ static int tiled_cfg_check(struct tiled *t, struct err *e)
 		return FAULT(NULL, "kernel", "the kernel has no name: 'kernel: NAME'");
 	if (k->values == SAME)
 		k->values = k->math;
-	if (problem_check(t, e) < 0 || size_check(t, e) < 0)
+	if (grid_check(t, e) < 0 || problem_check(t, e) < 0 || size_check(t, e) < 0)
 		return -1;
 	if (k->calls.launches)
 		return k->problem.op == TILED_ATTENTION
 		               ? 0
 		               : FAULT("calls", "launches", "calls of a library are described of attention");
+	if (tiled_threads(k) > 1024)
+		return FAULT(NULL, "warps", "%" PRIu64 " threads: a block has 1024 at the most", tiled_threads(k));
+	if (k->form != TILED_TILES)
+		return form_check(t, e);
+	if (k->problem.op == TILED_ROWS)
+		return FAULT("problem", "op", "rows are no tiles of products: say 'form', such as 'form: rows'");
 	if (math_check(t, e) < 0 || rows_check(t, e) < 0 || columns_check(t, e) < 0)
 		return -1;
 	if (k->problem.op == TILED_ATTENTION && softmax_check(t, e) < 0)
 		return -1;
-	if (tiled_threads(k) > 1024)
-		return FAULT(NULL, "warps", "%" PRIu64 " threads: a block has 1024 at the most", tiled_threads(k));
 	return copy_check(t, e);
 }
 
@@ -404,6 +545,8 @@ int tiled_check(const struct tiled *t, const struct gpu *g, const char *device, 
 		             k->registers, bank, device, s->registers);
 	if (threads > s->threads)
 		return FAULT(NULL, "warps", "%" PRIu64 " threads, an SM of '%s' holds %u", threads, device, s->threads);
+	if (k->form != TILED_TILES)
+		return 0;
 	if (k->math == TILED_WGMMA && s->capability != 90)
 		return FAULT(NULL, "math", "wgmma is of compute capability 9.0, '%s' has %u.%u: mma, wmma or scalar",
 		             device, s->capability / 10, s->capability % 10);
@@ -416,7 +559,55 @@ int tiled_check(const struct tiled *t, const struct gpu *g, const char *device, 
 
 /* --- reading ----------------------------------------------------------------------------------------------------- */
 
-static struct tiled *read_of(struct yaml *y, struct err *e)
+#define OF_NEXT "then."
+
+/* Keys that begin with `of`, which is left out; without one, those that are not the next's. */
+static int set_all(struct cfg *c, const char *const *sets, size_t n, const char *of, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		const bool next = strncmp(sets[i], OF_NEXT, strlen(OF_NEXT)) == 0;
+
+		if (next == (of[0] != 0) && cfg_set(c, sets[i] + strlen(of), e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, const char *of, struct err *e);
+
+/* The half that follows is of the same launch, and its operands lie as the first's. */
+static int next_of(struct tiled *t, const char *const *sets, size_t n, const char *of, struct err *e)
+{
+	struct tiled_kernel *k = &t->k, *x;
+	char path[1024];
+
+	if (!k->next[0])
+		return 0;
+	if (of[0] || k->form == TILED_TILES)
+		return FAULT(NULL, "then", "%s",
+		             of[0] ? "a kernel that follows another has none behind it"
+		                   : "a kernel by tiles has none behind it: say 'form'");
+	if (strspn(k->next, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(k->next))
+		return FAULT(NULL, "then", "'%s' is no name of a kernel that comes with npusim", k->next);
+	if (tiled_find(k->next, path, sizeof path, e) < 0)
+		return -1;
+	if (!(t->then = read_of(yaml_load(path, e), sets, n, OF_NEXT, e)))
+		return -1;
+	x = &t->then->k;
+	if (x->form == TILED_TILES)
+		return FAULT(NULL, "then", "'%s' goes by tiles: a half that follows says its 'form'", k->next);
+	memcpy(x->grid, k->grid, sizeof x->grid);
+	x->warps = k->warps;
+	x->producers = k->producers;
+	x->registers = k->registers;
+	x->shared = k->shared;
+	x->bytes.cold = k->bytes.cold;
+	k->then = x;
+	return 0;
+}
+
+/* `of`: "" for a kernel, OF_NEXT for what follows one. */
+static struct tiled *read_of(struct yaml *y, const char *const *sets, size_t n, const char *of, struct err *e)
 {
 	struct tiled *t = y ? calloc(1, sizeof *t) : NULL;
 
@@ -428,7 +619,7 @@ static struct tiled *read_of(struct yaml *y, struct err *e)
 	}
 	t->yaml = y;
 	if ((t->cfg = cfg_new(sections, &t->k, e)) && cfg_read(t->cfg, y, yaml_root(y), NULL, e) == 0 &&
-	    tiled_cfg_check(t, e) == 0)
+	    set_all(t->cfg, sets, n, of, e) == 0 && tiled_cfg_check(t, e) == 0 && next_of(t, sets, n, of, e) == 0)
 		return t;
 	tiled_free(t);
 	return NULL;
@@ -436,18 +627,24 @@ static struct tiled *read_of(struct yaml *y, struct err *e)
 
 struct tiled *tiled_load(const char *path, struct err *e)
 {
-	return read_of(yaml_load(path, e), e);
+	return read_of(yaml_load(path, e), NULL, 0, "", e);
+}
+
+struct tiled *tiled_load_as(const char *path, const char *const *sets, size_t n, struct err *e)
+{
+	return read_of(yaml_load(path, e), sets, n, "", e);
 }
 
 struct tiled *tiled_parse(const char *text, size_t n, const char *name, struct err *e)
 {
-	return read_of(yaml_parse(text, n, name, e), e);
+	return read_of(yaml_parse(text, n, name, e), NULL, 0, "", e);
 }
 
 void tiled_free(struct tiled *t)
 {
 	if (!t)
 		return;
+	tiled_free(t->then);
 	cfg_free(t->cfg);
 	yaml_free(t->yaml);
 	free(t);

@@ -7,23 +7,27 @@
 static struct gpu_mem operands(const struct tiled_kernel *k, const struct gpu *g)
 {
 	const struct tiled_problem *p = &k->problem;
-	const uint64_t bytes = dtype_bits(tiled_dtype(k)) / 8, b = p->batch;
+	const enum dtype d = tiled_dtype(k), out = dtype_bits(d) < 16 ? DT_BF16 : d;
+	const uint64_t b = p->batch;
 	struct gpu_mem m = { .read = 0 };
 
 	if (p->op == TILED_GEMM) {
-		m.read = b * ((uint64_t)p->m * p->k + (uint64_t)p->k * p->n) * bytes;
-		m.write = b * p->m * p->n * bytes;
-	} else {
-		m.read = b *
-		         ((uint64_t)p->heads * p->q_len * p->head_dim +
-		          (uint64_t)p->kv_heads * p->kv_len * (p->head_dim + p->v_dim)) *
-		         bytes;
-		m.write = b * p->heads * p->q_len * p->v_dim * bytes;
+		m.read = dtype_bytes(d,
+		                     b * ((uint64_t)p->m * p->k + (uint64_t)p->k * p->n * (p->groups ? p->groups : 1)));
+		m.write = dtype_bytes(out, b * p->m * p->n);
+	} else if (p->op == TILED_ATTENTION) {
+		m.read = dtype_bytes(d, b * ((uint64_t)p->heads * p->q_len * p->head_dim +
+		                             (uint64_t)p->kv_heads * p->kv_len * (p->head_dim + p->v_dim)));
+		m.write = dtype_bytes(out, b * p->heads * p->q_len * p->v_dim);
 	}
-	if (m.read + m.write <= g->l2)
+	m.read = k->bytes.read ? k->bytes.read : m.read;
+	m.write = k->bytes.write ? k->bytes.write : m.write;
+	if (m.read + m.write <= g->l2 && !k->bytes.cold)
 		m.read_hit = m.read;
-	else
+	else if (m.read + m.write > g->l2)
 		m.write_back = m.write;
+	m.read += k->bytes.again;
+	m.read_hit += k->bytes.again;
 	return m;
 }
 
@@ -31,6 +35,14 @@ static struct op_shape tiled_time_shape_of(const struct tiled_kernel *k)
 {
 	const struct tiled_problem *p = &k->problem;
 
+	if (p->op == TILED_ROWS)
+		return (struct op_shape){ .rows = p->rows, .cols = p->cols, .elems = (uint64_t)p->rows * p->cols };
+	/* Rows of tiles of a group are products of their own. */
+	if (p->op == TILED_GEMM && p->groups)
+		return (struct op_shape){ .batch = tiled_strips(k),
+			                  .m = div_up((uint64_t)p->m * p->batch, tiled_strips(k)),
+			                  .n = p->n,
+			                  .k = p->k };
 	if (p->op == TILED_GEMM)
 		return (struct op_shape){ .batch = p->batch, .m = p->m, .n = p->n, .k = p->k };
 	return (struct op_shape){ .batch = p->batch,
@@ -106,7 +118,7 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 	const struct op op = { .kind = gemm ? OP_GEMM : OP_ATTENTION,
 		               .shape = shape,
 		               .dtype = tiled_dtype(k),
-		               .out_dtype = tiled_dtype(k),
+		               .out_dtype = dtype_bits(tiled_dtype(k)) < 16 ? DT_BF16 : tiled_dtype(k),
 		               .algorithm = OP_ATTN_FLASH,
 		               .n_launches = 1 };
 	const uint64_t down = gemm ? div_up(shape.n, k->tile.n) : div_up(shape.q_len, k->tile.m), grid = t->blocks;
@@ -121,8 +133,15 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 		                      .cluster = { 1, 1, 1 },
 		                      .registers = registers_of(k),
 		                      .smem_dynamic = tiled_shared(k) };
-	const struct gpu_launch l = { .op = &op, .at = &at, .kernel = kernel_of(k), .count = 1, .mem = *mem };
-	const struct gpu_time x = gpu_time(g, &l);
+	struct gpu_launch l = { .op = &op, .at = &at, .kernel = kernel_of(k), .count = 1, .mem = *mem };
+	/* One block an SM, and no block stays: each begins and ends by itself. */
+	const bool anew = gemm && stays && !k->persistent && t->occupancy.ctas == 1;
+	struct gpu_time x;
+
+	l.kernel.cooperates = gemm ? anew : !k->pingpong;
+	x = gpu_time(g, &l);
+	if (anew)
+		x.total += (t->rounds - 1) * (g->cfg->product.setup + g->c->step_l2);
 	const ps_t more = conflicts(k, g, grid);
 
 	t->chain = x.chain;
@@ -131,6 +150,54 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 	t->total = x.total + gpu_overlap(4, x.body, more) - x.body;
 	t->bound = more > x.body ? "shared" : res_name(x.bound);
 	t->mostly = more > x.body ? "bank conflicts" : "";
+}
+
+/* --- by counts: the closed forms of what is no tile ------------------------------------------------------------------ */
+
+static struct gpu_time counted(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem)
+{
+	static const enum op_kind kinds[] = { OP_ATTENTION, OP_GEMM, OP_NORM };
+	const struct op op = { .kind = kinds[k->problem.op],
+		               .shape = tiled_time_shape_of(k),
+		               .dtype = tiled_dtype(k),
+		               .out_dtype = tiled_dtype(k),
+		               .n_launches = 1 };
+	const struct op_launch at = { .name = k->name,
+		                      .grid = { k->grid[0], k->grid[1], k->grid[2] },
+		                      .block = { (uint32_t)tiled_threads(k), 1, 1 },
+		                      .cluster = { 1, 1, 1 },
+		                      .registers = k->registers,
+		                      .smem_dynamic = tiled_shared(k) };
+	struct gpu_launch l = { .op = &op, .at = &at, .kernel = k->counts, .count = 1, .mem = *mem };
+
+	l.kernel.name = k->name;
+	l.kernel.form = (enum kernel_form)(k->form - 1);
+	/* Heads that share keys, but not a block: each block of them reads those. */
+	if (k->problem.op == TILED_ATTENTION && !l.kernel.passes)
+		l.kernel.passes = (uint32_t)div_up(k->problem.heads / k->problem.kv_heads, k->tile.m);
+	return gpu_time(g, &l);
+}
+
+static void by_counts(const struct tiled_kernel *k, const struct gpu *g, const struct gpu_mem *mem,
+                      struct tiled_time *t)
+{
+	struct gpu_time x = counted(k, g, mem);
+
+	t->chain = x.chain;
+	t->busy = x.pipe;
+	t->memory = x.memory;
+	t->total = x.total;
+	t->bound = res_name(x.bound);
+	if (!k->then)
+		return;
+	/* Blocks meet as those that join one result do, and see it; then they begin anew. */
+	const struct gpu_mem own = operands(k->then, g);
+
+	x = counted(k->then, g, &own);
+	t->chain += x.chain;
+	t->busy += x.pipe;
+	t->memory += x.memory;
+	t->total += g->cfg->rows.join + g->c->step_l2 + x.total - x.launch;
 }
 
 /* --- scores through shared memory -------------------------------------------------------------------------------- */
@@ -249,7 +316,9 @@ struct tiled_time tiled_time(const struct tiled_kernel *k, const struct gpu *g, 
 		return t;
 	}
 	lay_out(k, g, &t);
-	if (k->math == TILED_MMA || k->math == TILED_WGMMA)
+	if (k->form != TILED_TILES)
+		by_counts(k, g, m, &t);
+	else if (k->math == TILED_MMA || k->math == TILED_WGMMA)
 		by_form(k, g, m, &t);
 	else
 		by_cost(k, g, m, &t);

@@ -7,10 +7,13 @@
 #include <zlib.h>
 
 #include "arch/tiled/tiled.h"
+#include "arch/tiled/tiled_shipped.h"
 #include "traces/text/csv.h"
 
 #define KNOWN_HELP \
 	1.02 /* a pair's ratio from which on the copy is said to help: what validate/tools/ablation.sh takes */
+
+#define APART 1.2 /* a fifth: above what two measurements of one kernel differ by */
 
 static int probe_tiled_add(struct probe_tiled *r, const char *name, double measured, double simulated, bool fitted,
                            const char *bound, struct err *e)
@@ -23,7 +26,7 @@ static int probe_tiled_add(struct probe_tiled *r, const char *name, double measu
 		r->v = more;
 		r->cap = 2 * r->cap + 64;
 	}
-	r->v[r->n] = (struct probe_tiled_row){ strdup(name), measured, simulated, fitted, bound };
+	r->v[r->n] = (struct probe_tiled_row){ strdup(name), 0, measured, simulated, fitted, bound };
 	return r->v[r->n++].name ? 0 : err_nomem(e, "for measured kernels");
 }
 
@@ -31,7 +34,34 @@ void probe_tiled_free(struct probe_tiled *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		free(r->v[i].name);
+	for (size_t i = 0; i < r->n_kinds; i++)
+		free(r->kinds[i]);
+	free(r->kinds);
 	free(r->v);
+}
+
+struct probe_tiled_kind probe_tiled_kind(const struct probe_tiled *r, size_t i)
+{
+	struct probe_tiled_kind k = { .kernel = r->kinds[i] };
+	size_t pairs = 0, right = 0;
+
+	for (size_t a = 0; a < r->n; a++) {
+		const double off = r->v[a].simulated / r->v[a].measured - 1;
+
+		if (r->v[a].kind != i)
+			continue;
+		k.n++;
+		k.mean += fabs(off);
+		k.bias += off;
+		k.worst = fabs(off) > fabs(k.worst) ? off : k.worst;
+		for (size_t b = 0; b < r->n; b++)
+			if (r->v[b].kind == i && r->v[a].measured >= APART * r->v[b].measured)
+				pairs++, right += r->v[a].simulated > r->v[b].simulated;
+	}
+	k.mean /= (double)(k.n ? k.n : 1);
+	k.bias /= (double)(k.n ? k.n : 1);
+	k.order = pairs ? (double)right / (double)pairs : NAN;
+	return k;
 }
 
 struct probe_tiled_sum probe_tiled_sum(const struct probe_tiled *r, enum probe_tiled_part of)
@@ -119,19 +149,26 @@ static bool row_fitted(const char *params)
 	return !strstr(params, ";sum=memory") && crc32(0, (const unsigned char *)params, (unsigned)n) % 2 == 0;
 }
 
+static int median_of(const struct csv *c, double *us, struct err *e)
+{
+	char *end;
+
+	*us = strtod(csv_field(c, 4), &end);
+	if (end == csv_field(c, 4) || !(*us > 0) || !isfinite(*us))
+		return err_set(e, ERR_IO, "'%s' is no time", csv_field(c, 4));
+	return 0;
+}
+
 static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled *r, struct err *e)
 {
 	const char *params = csv_field(c, 1);
 	struct str text = STR_INIT;
 	struct tiled *t = NULL;
-	char *end;
-	const double us = strtod(csv_field(c, 4), &end);
+	double us;
 	int rc = -1;
 
-	if (end == csv_field(c, 4) || !(us > 0) || !isfinite(us)) {
-		err_set(e, ERR_IO, "'%s' is no time", csv_field(c, 4));
-	} else if (describe(params, &text, e) == 0 && (t = tiled_parse(str_c(&text), text.len, "the row", e)) &&
-	           tiled_check(t, g, "the GPU", e) == 0) {
+	if (median_of(c, &us, e) == 0 && describe(params, &text, e) == 0 &&
+	    (t = tiled_parse(str_c(&text), text.len, "the row", e)) && tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
 		rc = probe_tiled_add(r, params, us, (double)x.total / 1e6, row_fitted(params), x.bound, e);
@@ -143,20 +180,104 @@ static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled 
 	return rc;
 }
 
+/* --- our measurements of kernels that come with npusim ------------------------------------------------------------- */
+
+#define MOST_KEYS 32
+
+/* A row's params as `sets` of its description, which stay in `text`; `label` is what people read of them. */
+static int sets_of(char *text, const char *sets[MOST_KEYS], size_t *n, struct str *label, struct err *e)
+{
+	for (char *p = text, *next; p && *p; p = next) {
+		if ((next = strchr(p, ';')))
+			*next++ = '\0';
+		if (strncmp(p, "spill=", 6) == 0) /* the compiler's, no key */
+			continue;
+		if (*n == MOST_KEYS)
+			return err_set(e, ERR_IO, "the row has more than %d keys", MOST_KEYS);
+		if (strcmp(p, "state=cold") == 0 || strcmp(p, "state=warm") == 0) {
+			sets[(*n)++] = p[6] == 'c' ? "bytes.cold=yes" : "bytes.cold=no";
+			str_addf(label, " %s", p + 6);
+			continue;
+		}
+		sets[(*n)++] = p;
+		if (strncmp(p, "problem.", 8) == 0)
+			str_addf(label, " %s", p + 8);
+	}
+	return label->failed ? err_nomem(e, "for a row") : 0;
+}
+
+static int kind_of(struct probe_tiled *r, const char *kernel, size_t *i, struct err *e)
+{
+	char **more;
+
+	for (*i = 0; *i < r->n_kinds; ++*i)
+		if (strcmp(r->kinds[*i], kernel) == 0)
+			return 0;
+	if (!(more = realloc(r->kinds, (r->n_kinds + 1) * sizeof *more)) ||
+	    !(r->kinds = more, more[*i] = strdup(kernel)))
+		return err_nomem(e, "for measured kernels");
+	r->n_kinds++;
+	return 0;
+}
+
+static int described_row(const struct csv *c, const char *path, const struct gpu *g, struct probe_tiled *r,
+                         struct err *e)
+{
+	const char *kernel = csv_field(c, 0), *sets[MOST_KEYS];
+	char *text = strdup(csv_field(c, 1));
+	struct str label = STR_INIT;
+	struct tiled *t = NULL;
+	size_t n = 0;
+	double us;
+	int rc = -1;
+
+	str_add(&label, kernel);
+	if (!text) {
+		err_nomem(e, "for a row");
+	} else if (median_of(c, &us, e) == 0 && sets_of(text, sets, &n, &label, e) == 0 &&
+	           (t = tiled_load_as(path, sets, n, e)) && tiled_check(t, g, "the GPU", e) == 0) {
+		const struct tiled_time x = tiled_time(&t->k, g, NULL);
+
+		rc = probe_tiled_add(r, str_c(&label), us, (double)x.total / 1e6, false, x.bound, e);
+		if (rc == 0)
+			rc = kind_of(r, kernel, &r->v[r->n - 1].kind, e);
+	}
+	if (rc < 0)
+		e->kind = e->kind == ERR_CONFIG ? ERR_IO : e->kind;
+	tiled_free(t);
+	str_free(&label);
+	free(text);
+	return rc;
+}
+
+/* Names of other rows are nobody's kernel. */
+static bool comes_with_us(const char *name, char *path, unsigned size)
+{
+	struct err none = ERR_INIT;
+
+	return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name) &&
+	       tiled_find(name, path, size, &none) == 0 && strcmp(path, name) != 0;
+}
+
 int probe_tiled_table(struct input *in, const struct gpu *g, struct probe_tiled *r, struct err *e)
 {
 	struct csv *c = csv_new(in, e);
+	char path[1024];
 	int rc = c ? csv_row(c, e) : -1;
 
 	while (rc > 0 && (rc = csv_row(c, e)) > 0)
-		if (strcmp(csv_field(c, 0), "tiled") == 0 && one_row(c, g, r, e) < 0) {
+		if (strcmp(csv_field(c, 0), "tiled") == 0               ? one_row(c, g, r, e) < 0
+		    : comes_with_us(csv_field(c, 0), path, sizeof path) ? described_row(c, path, g, r, e) < 0
+		                                                        : false) {
 			e->line = 0;
 			rc = err_at(e, input_name(in), (int)csv_line(c), 0);
 		}
 	csv_free(c);
 	if (rc == 0 && !r->n)
-		return err_set(e, ERR_IO, "'%s' has no row 'tiled': it is not of validate/cuda/ref_tiled.cu",
-		               input_name(in));
+		return err_set(
+			e, ERR_IO,
+			"'%s' has no row 'tiled' (validate/cuda/ref_tiled.cu) nor one of a kernel of workloads/kernels",
+			input_name(in));
 	return rc;
 }
 

@@ -280,7 +280,7 @@ static void guess(const struct cfg_field *f, const struct number *n, struct str 
 		try++;
 	}
 	if (!first)
-		first = find_unit(f->type, likely[f->type - CFG_T_BYTES][0], strlen(likely[f->type - CFG_T_BYTES][0]));
+		first = find_unit(f->type, likely[f->type][0], strlen(likely[f->type][0]));
 	str_addf(out, "%.*s %s", n->len, n->text, first->name);
 }
 

@@ -35,8 +35,8 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 		  "the GPU; by default the one a kernel was published for" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
 		{ 0, "beside", OPT_READ, &o.beside, "FILE",
-		  "instead: measured kernels beside their descriptions: traces/h100/micro/tiled.csv, or a trace of our attention"
-		  " kernels with asynchronous copy on and off" },
+		  "instead: measured kernels beside their descriptions: traces/h100/micro/tiled.csv, described_cupti.csv there or of"
+		  " the H200, or a trace of our attention kernels with asynchronous copy on and off" },
 		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -50,7 +50,8 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe kernel\n"
 		"npusim probe kernel -c h100 l4-v6a\n"
 		"npusim probe kernel -c h100 h100-phase4x --format json\n"
-		"npusim probe kernel -c h100 --beside traces/h100/micro/tiled.csv\n",
+		"npusim probe kernel -c h100 --beside traces/h100/micro/tiled.csv\n"
+		"npusim probe kernel -c h200 --beside traces/h200/micro/described_cupti.csv\n",
 		opts,
 		0,
 		-1

@@ -12,6 +12,8 @@ static const char *math_text(const struct tiled_kernel *k, char *out, size_t n)
 
 	if (k->calls.launches)
 		return "library";
+	if (k->form != TILED_TILES)
+		return tiled_form_name(k);
 	if (k->problem.op == TILED_GEMM || k->values == k->math)
 		return names[k->math];
 	snprintf(out, n, "%s+%s", names[k->math], names[k->values]);
@@ -53,7 +55,7 @@ static void cells(struct doc *d, const struct kernel_doc *v, const struct tiled_
 	doc_count_if(d, "per_sm", !k->calls.launches, x->occupancy.ctas);
 	doc_text(d, "limit", limit_of(k, x));
 	doc_ps(d, "us", 1, x->total);
-	doc_real(d, "tflops", 2, tflops(k, x->total));
+	doc_real_if(d, "tflops", 2, d->heads || tiled_flops(k), tflops(k, x->total));
 	doc_text(d, "bound", x->bound);
 	doc_text(d, "mostly", x->mostly);
 	published(d, v, x);
@@ -79,7 +81,7 @@ static void kernel_doc_members(struct doc *d, const struct kernel_doc *v, const 
 	char math[32];
 
 	doc_text(d, "kernel", k->name);
-	doc_text(d, "about", k->form);
+	doc_text(d, "about", k->about);
 	doc_text(d, "device", v->device);
 	doc_text(d, "math", math_text(k, math, sizeof math));
 	doc_count(d, "flops", tiled_flops(k));
@@ -89,7 +91,7 @@ static void kernel_doc_members(struct doc *d, const struct kernel_doc *v, const 
 	doc_count(d, "at_once", x->mates);
 	doc_text(d, "limit", limit_of(k, x));
 	doc_count(d, "shared_bytes", tiled_shared(k));
-	doc_real(d, "bank_conflicts", 2, k->calls.launches ? NAN : tiled_conflicts(k));
+	doc_real(d, "bank_conflicts", 2, k->calls.launches || k->form != TILED_TILES ? NAN : tiled_conflicts(k));
 	doc_ps(d, "us", 1, x->total);
 	doc_real(d, "tflops", 2, tflops(k, x->total));
 	doc_text(d, "bound", x->bound);
@@ -196,6 +198,23 @@ static void sum(struct doc *d, const void *of, size_t i)
 		doc_count(d, "same_sign", s.same);
 }
 
+/* Those of one description. */
+static void kernel_doc_of(struct doc *d, const void *of, size_t i)
+{
+	const struct kernel_beside_doc *v = of;
+	struct probe_tiled_kind x = { .kernel = "" };
+
+	if (!d->heads)
+		x = probe_tiled_kind(v->r, i);
+
+	doc_text(d, "kernel", x.kernel);
+	doc_count(d, "n", x.n);
+	doc_real(d, "mean_error_pct", 1, 100 * x.mean);
+	doc_real(d, "bias_pct", 1, 100 * x.bias);
+	doc_real(d, "worst_pct", 1, 100 * x.worst);
+	doc_real(d, "order_pct", 1, 100 * x.order);
+}
+
 static void kernel_doc_sums(struct doc *d, const struct kernel_beside_doc *v)
 {
 	static const char *const keys[PROBE_TILED_PARTS] = { "all", "fitted", "held_out" };
@@ -214,6 +233,8 @@ void kernel_beside_doc(struct doc *d, const struct kernel_beside_doc *v)
 	doc_text(d, "beside", v->file);
 	doc_text(d, "of", v->pairs ? "pairs: asynchronous copy off over on" : "kernels");
 	kernel_doc_sums(d, v);
+	if (d->format == OUT_JSON && v->r->n_kinds)
+		doc_table(d, "kernels", NULL, v->r->n_kinds, kernel_doc_of, v);
 	doc_table(d, "rows", NULL, v->r->n, kernel_doc_row, v);
 	doc_close(d, '}');
 	if (d->format == OUT_JSON)
@@ -221,5 +242,9 @@ void kernel_beside_doc(struct doc *d, const struct kernel_beside_doc *v)
 	if (d->format != OUT_TABLE)
 		return;
 	doc_say(d, "\n");
+	if (v->r->n_kinds) {
+		doc_table(d, NULL, NULL, v->r->n_kinds, kernel_doc_of, v);
+		doc_say(d, "\n");
+	}
 	doc_table(d, NULL, NULL, PROBE_TILED_PARTS, sum, v);
 }

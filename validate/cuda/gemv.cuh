@@ -1,7 +1,8 @@
-/* gemv.cuh - y = W x at one token: bf16, fp8 e4m3 and int4 with group scales, a warp a row, K split or whole
+/* gemv.cuh - y = W x at one token: bf16, fp8 e4m3, int4 and nvfp4 with group scales, a warp a row, K split or whole
  *
  * W is row-major [N][K]; sums are fp32, y is fp32. int4: two a byte, low first, value (q - 8) x bf16 scale of its group
- * of 128 along K. Split: grid.y parts of K write partial sums, a second kernel adds them. */
+ * of 128 along K. nvfp4: two e2m1 a byte, low first, x e4m3 scale of its group of 16; x is then fp16, each eight values in the
+ * order 0 4 1 5 2 6 3 7. Split: grid.y parts of K write partial sums, a second kernel adds them. */
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -17,7 +18,7 @@ static __device__ __forceinline__ float dot2(uint32_t w, uint32_t x)
 
 /* One 16-byte chunk of a row against its part of x; scale is the row's first group scale (int4 only). */
 struct w_bf16 {
-	static constexpr int per = 8;
+	static constexpr int per = 8, scaled = GROUP;
 	static __device__ float dot(uint4 v, const uint4 *x, int c, const __nv_bfloat16 *)
 	{
 		uint4 y = __ldg(x + c);
@@ -26,7 +27,7 @@ struct w_bf16 {
 };
 
 struct w_fp8 {
-	static constexpr int per = 16;
+	static constexpr int per = 16, scaled = GROUP;
 	static __device__ float four(uint32_t v, uint32_t x0, uint32_t x1)
 	{
 		__half2_raw l = __nv_cvt_fp8x2_to_halfraw2(v & 0xffff, __NV_E4M3), h = __nv_cvt_fp8x2_to_halfraw2(v >> 16, __NV_E4M3);
@@ -42,7 +43,7 @@ struct w_fp8 {
 };
 
 struct w_int4 {
-	static constexpr int per = 32;
+	static constexpr int per = 32, scaled = GROUP;
 	static __device__ float eight(uint32_t v, uint4 x)
 	{
 		float s = 0;
@@ -62,6 +63,30 @@ struct w_int4 {
 	}
 };
 
+/* sm_90 has no instruction for e2m1: sign, exponent and mantissa are put where a half has them, 2^14 makes up for its bias. */
+struct w_nvfp4 {
+	static constexpr int per = 32, scaled = 32;
+	static __device__ __forceinline__ __half2 eight(uint32_t v, uint4 x, __half2 s)
+	{
+		const uint32_t w[4] = { x.x, x.y, x.z, x.w };
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			const uint32_t t = v >> 4 * i, h = (t & 0x00080008) << 12 | (t & 0x00070007) << 9;
+			s = __hfma2(__hmul2(*(__half2 *)&h, __float2half2_rn(16384.f)), *(__half2 *)&w[i], s);
+		}
+		return s;
+	}
+	static __device__ float dot(uint4 v, const uint4 *x, int c, const __nv_bfloat16 *scale)
+	{
+		const __half2 zero = __float2half2_rn(0.f);
+		float2 a = __half22float2(eight(v.y, __ldg(x + 4 * c + 1), eight(v.x, __ldg(x + 4 * c), zero)));
+		float2 b = __half22float2(eight(v.w, __ldg(x + 4 * c + 3), eight(v.z, __ldg(x + 4 * c + 2), zero)));
+		__half2_raw h = __nv_cvt_fp8x2_to_halfraw2(__ldg((const unsigned short *)scale + c), __NV_E4M3);
+		float2 s = __half22float2(*(__half2 *)&h);
+		return (a.x + a.y) * s.x + (b.x + b.y) * s.y;
+	}
+};
+
 /* S parts: y is [S][N]; part p takes chunks [p * each, (p + 1) * each). */
 template <class W>
 __global__ void __launch_bounds__(WARPS * 32) gemv(const uint4 *w, const __nv_bfloat16 *scale, const uint4 *x, float *y, int n, int k,
@@ -74,7 +99,7 @@ __global__ void __launch_bounds__(WARPS * 32) gemv(const uint4 *w, const __nv_bf
 	if (row >= n)
 		return;
 	w += (size_t)row * chunks;
-	scale += (size_t)row * (k / GROUP);
+	scale += (size_t)row * (k / W::scaled);
 	for (; c + (UNROLL - 1) * 32 < end; c += UNROLL * 32) {
 		uint4 v[UNROLL];
 #pragma unroll

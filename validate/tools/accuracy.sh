@@ -187,6 +187,15 @@ folds() {
 			printf "| %s | %s | %d | %.1f | %.1f | %.1f | %+.1f | %d | %s |\n", d, c, $(NF-7), $(NF-6), $(NF-4), $(NF-2), $(NF-3), $(NF-1), $NF }' "$work/energy.txt"
 	done
 	echo
+	echo '| device | our kernels by their descriptions | n | MAPE | bias | worst | order right |'
+	echo '|---|---|---|---|---|---|---|'
+	for d in h100 h200; do
+		"$npusim" probe kernel -c "$d" --beside "traces/$d/micro/described_cupti.csv" |
+			awk -v d="$(echo "$d" | tr a-z A-Z)" '/order_pct$/ { on = 1; next } /^rows / { on = 0 } $1 == "all" { n = $2; m = $3 }
+				on && NF == 6 && $2 + 0 { printf "| %s | %s | %d | %.1f | %+.1f | %+.1f | %s |\n", d, $1, $2, $3, $4, $5, $6 == "-" ? "-" : $6 " %" }
+				END { printf "| %s | all | %d | %.1f | - | - | - |\n", d, n, m }'
+	done
+	echo
 	echo '| device | decode step | split | kernels | measured us | simulated us | error | under a graph: measured, simulated us |'
 	echo '|---|---|---|---|---|---|---|---|'
 	for f in traces/h200/kineto_*.json.gz traces/h200/steps/kineto_*.json.gz traces/h100/steps/kineto_*.json.gz; do
