@@ -55,7 +55,7 @@ SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memor
 STUDY = limits marginal ablate ablate_run ablate_verdict limits_moves limits_pairs limits_run sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search sweep_view sweep_promising study answer_read answer_run answer_values
 DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc design_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
+REPORT_OF = doc figure_doc score_doc rates_doc review_doc limits_doc design_doc machines_doc ablate_doc gaps_doc waves_doc stalls_doc stages_doc counters_doc compare_doc points_doc serve_doc serve_timeline probe_dram_doc probe_mem_doc kernel_doc model_doc sweep_chart bound_doc roofline_doc hist_doc diff_doc top_doc study_doc study_chart listed_doc ops_doc sweep_doc sweep_again_doc fit_doc cfg_doc forced_doc error_chart peaks_doc energy_doc rows_doc limits_store labels ablate_page answer_doc page_run page_machine page_sweep page_curves plain_page chrome chrome_trace launches series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite types_out run_store run_sum run_brief run_energy run_fusion run_table run_trust staged staged_store staged_text explain answer_page page
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack
 UI = screen out shells outfile opt inner opt_files opt_man opt_complete progress
@@ -63,7 +63,7 @@ ACCURACY_OF = interval interval_family interval_totals blocks silicon cases tabl
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link rates_map rates_run
 CLI = cmd \
       ops_table ops_rows \
-      run run_stages \
+      run run_stages run_machines \
       serve serve_options ablate design limits compare config config_check config_explain config_tech config_area config_rows config_peaks workloads workload_options workload_build workload_attend rates \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto \
       \

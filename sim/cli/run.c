@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sim/base/path.h"
 #include "sim/cli/ops_table.h"
+#include "sim/cli/run_machines.h"
 #include "sim/cli/run_stages.h"
 #include "sim/report/timeline.h"
 #include "sim/ui/outfile.h"
@@ -219,6 +221,20 @@ static int run_several(const struct options *o, const struct run_opts *how, enum
 	return run_stages(&q, out, e);
 }
 
+/* "A,B": several machines, where no file is called so. */
+static bool is_several(const struct options *o)
+{
+	return o->config && strchr(o->config, ',') && access(o->config, F_OK) != 0;
+}
+
+static int run_beside(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out,
+                      struct err *e)
+{
+	const struct run_machines q = { o->config, &o->sets, &o->workload, *how, o->allow_opaque, f, check_opaque };
+
+	return run_machines(&q, out, e);
+}
+
 /* --- options ----------------------------------------------------------------------------------------------- */
 
 /* A program is mapped already, whatever it was made of. */
@@ -231,7 +247,7 @@ static int check_given(const struct options *o, struct err *e)
 }
 
 /* What is of one run, beside several. */
-static int check_stages(const struct options *o, struct err *e)
+static int check_several(const struct options *o, const char *why, struct err *e)
 {
 	const char *one = o->explain_map            ? "explain-map"
 	                  : o->explain_fusion       ? "explain-fusion"
@@ -241,18 +257,31 @@ static int check_stages(const struct options *o, struct err *e)
 	                                            : NULL;
 
 	if (one)
-		return err_set(
-			e, ERR_USAGE,
-			"option '--%s' is of one run, and '--stages' makes several: give the stage alone, without"
-			" '--stages'",
-			one);
-	return run_stages_check(o->stages, &o->workload, e);
+		return err_set(e, ERR_USAGE, "option '--%s' is of one run, and %s", one, why);
+	return 0;
+}
+
+static int check_stages(const struct options *o, struct err *e)
+{
+	return check_several(o, "'--stages' makes several: give the stage alone, without '--stages'", e) < 0
+	               ? -1
+	               : run_stages_check(o->stages, &o->workload, e);
+}
+
+static int check_machines(const struct options *o, struct err *e)
+{
+	if (o->results || o->stages)
+		return err_set(e, ERR_USAGE, "option '--%s' is of one machine, and '-c' names several",
+		               o->results ? "output" : "stages");
+	return check_several(o, "'-c' names several machines", e);
 }
 
 static int run_check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (is_several(o) && check_machines(o, e) < 0)
+		return -1;
 	if ((o->stages ? check_stages(o, e) : workload_check(&o->workload, WORKLOAD_RUN, e)) < 0 ||
 	    check_given(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
 		return -1;
@@ -274,8 +303,8 @@ static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
-		  "the machine, in YAML; 'npusim config explain' lists its"
-		  " parameters" },
+		  "the machine, in YAML; 'npusim config explain' lists its parameters. Several with commas between are set side by"
+		  " side, a row each" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_RUN) },
 		{ 0, "stages", OPT_TEXT, &o.stages, "LIST", RUN_STAGES_HELP },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
@@ -337,6 +366,7 @@ static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 8192\n"
 		"npusim run -c configs/npu/dsocr.yaml -t served.json -m llama-3.1-8b --batch 8 --context 512   # a CUDA graph\n"
 		"npusim run -c configs/npu/dsocr.yaml --program-in workloads/programs/mlp.txt\n"
+		"npusim run -c dsocr,h100,b200,tpu-v6e -m llama-3.1-8b --batch 16   # side by side\n"
 		"npusim run -c hgx-h200 -m llama-3.1-70b --tp 2 --batch 8 --context 2048\n"
 		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n"
 		"npusim run -c configs/npu/dsocr.yaml -m deepseek-ocr --stages 'vision:image=1024; vision:image=640,batch=6;"
@@ -349,10 +379,13 @@ static int run_to(int argc, char **argv, struct sink *to, struct err *e)
 	struct run_opts how = { .start = RUN_STEADY };
 	int rc = cmd_parse(&cmd, argc, argv, &args, to->out, e);
 
-	if (rc == 0 && o.stages && to->figures)
-		rc = err_set(e, ERR_USAGE, "'--stages' is several runs, and a study asks for the figures of one");
+	if (rc == 0 && (o.stages || is_several(&o)) && to->figures)
+		rc = err_set(e, ERR_USAGE, "'%s' is several runs, and a study asks for the figures of one",
+		             o.stages ? "--stages" : "-c");
 	if (rc == 0 && (rc = run_check_options(&o, &how, &to->format, e)) == 0)
-		rc = o.stages ? run_several(&o, &how, to->format, to->out, e) : do_run(&o, &how, to, e);
+		rc = o.stages         ? run_several(&o, &how, to->format, to->out, e)
+		     : is_several(&o) ? run_beside(&o, &how, to->format, to->out, e)
+		                      : do_run(&o, &how, to, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;
