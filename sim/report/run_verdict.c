@@ -479,6 +479,8 @@ static void say_buy(const struct marginal *b, const char *label, struct str *s)
 {
 	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
 	add_cost(s, b);
+	if (b->beyond[0])
+		str_addf(s, ": %s", b->beyond);
 }
 
 /* What to have more of, and what to choose otherwise. */
@@ -624,6 +626,8 @@ static void marginal_json(struct out_json *j, const char *name, const struct mar
 	out_json_real(j, "saves", b->saves);
 	cost_json(j, "mm2", b->has_mm2, b->mm2);
 	cost_json(j, "w", b->has_watts, b->watts);
+	if (b->beyond[0])
+		out_json_text(j, "beyond", b->beyond);
 	out_json_close(j, '}');
 }
 
