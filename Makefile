@@ -62,10 +62,10 @@ DESIGN_OF = design_goal design_eval design_model design_space design_search desi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
-            baseline eval launches staged staged_store staged_doc job serve_doc serve_timeline timeline chrome chrome_trace \
+            baseline eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
-            compare_doc limits_doc design_doc limits_store ablate_doc forced_doc points_doc explain \
+            compare_doc limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
             page page_run page_machine page_sweep page_curves
 API = api api_machine api_work api_eval api_limits

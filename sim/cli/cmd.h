@@ -105,6 +105,9 @@ static inline size_t cmd_first(uint64_t asked, size_t all)
 	return asked < all ? (size_t)asked : all;
 }
 
+#define CMD_MIX_HELP \
+	"several workloads with weights: MODEL[:PHASE][:WEIGHT][,KEY=VALUE]..., with commas between, or a FILE.yaml with" \
+	" 'workloads:' ('npusim help sweep-file'). Figures are means over the steps"
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "sim/design/design.h"
 #include "sim/engine/diag.h"
 #include "sim/engine/engine.h"
 
@@ -32,6 +33,26 @@ static void warnings(struct doc *d, const char *path, const struct machine_cfg *
 	str_free(&text);
 }
 
+/* What the file leaves open of what matters most: an amount that nobody chose decides an answer as well as one that was. */
+static void unsaid(struct doc *d, const char *path, const struct machine_conf *c, struct str *below)
+{
+	struct arena *a = arena_new(0);
+	struct str text = STR_INIT;
+	struct err none = ERR_INIT;
+	const char **v;
+	size_t n = 0;
+
+	if (a && design_unsaid(c, a, &v, &n, &none) == 0)
+		for (size_t i = 0; i < n; i++)
+			str_addf(&text, "%s%s", i ? ", " : "", v[i]);
+	if (d->format != OUT_TABLE)
+		doc_text(d, "not_said", str_c(&text));
+	else if (n)
+		str_addf(below, "%s: not said, so by default: %s\n", path, str_c(&text));
+	str_free(&text);
+	arena_free(a);
+}
+
 struct row {
 	const char *path;
 	const struct machine_conf *c;
@@ -49,6 +70,7 @@ static void config_check_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "state", "ok");
 	doc_text(d, "name", r->c->cfg.name);
 	warnings(d, r->path, &r->c->cfg, r->below);
+	unsaid(d, r->path, r->c, r->below);
 	doc_text(d, "hash", hash);
 }
 
@@ -144,8 +166,9 @@ int cmd_config_check(int argc, char **argv, struct str *out, struct err *e)
 		" range, parameters that cannot go together. Nothing is repaired silently. Exit code 3 when a file is"
 		" wrong. A machine that is sound but cannot work as its numbers promise gets a warning a line, with the"
 		" numbers and what to change: a DMA or L2 that carries less than DRAM gives, too few bytes in flight for"
-		" DRAM's bandwidth and latency, pins faster than their kind's standard; 'npusim run' says the same, and"
-		" which units no op fills.",
+		" DRAM's bandwidth and latency, pins faster than their kind's standard, a die over a reticle, more DRAM than its"
+		" edges have room for; 'npusim run' says the same, and which units no op fills. What the file does not say of the"
+		" amounts that matter most is named with its default.",
 		"npusim config check configs/npu/dsocr.yaml\n"
 		"npusim config check configs/npu/*.yaml --set 'l2.size=64 MiB'\n",
 		opts,

@@ -14,7 +14,7 @@
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
-#define EVENTS_MOST 300
+#define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
 
 struct options {
 	const char *config, *axes, *minimise, *maximise, *mix, *output, *fidelity, *start, *format;
@@ -199,9 +199,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine that is changed, in YAML" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_DESIGN) },
-		{ 0, "mix", OPT_TEXT, &o.mix, "MIX",
-		  "several workloads with weights: MODEL[:PHASE][:WEIGHT][,KEY=VALUE]..., with commas between, or a FILE.yaml with"
-		  " 'workloads:' ('npusim help sweep-file'). Figures are means over the steps" },
+		{ 0, "mix", OPT_TEXT, &o.mix, "MIX", CMD_MIX_HELP },
 		{ 0, "reach", OPT_LIST, &o.reach, "EXPR",
 		  "a comparison that must hold, 'tokens_per_s >= 1500'; may be repeated. Names are those of sweeps" },
 		{ 0, "within", OPT_LIST, &o.within, "EXPR",
@@ -223,7 +221,8 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "unreal", OPT_FLAG, &o.unreal, NULL,
 		  "also designs that nobody can build: dies over a reticle, more DRAM than their edges have room for" },
 		{ 'n', "evaluations", OPT_COUNT, &o.forms, "N", "designs to run in closed form; 300 by default" },
-		{ 0, "events", OPT_U64, &o.events, "N", "designs to run with events then, up to 300; 60 by default" },
+		{ 0, "events", OPT_U64, &o.events, "N",
+		  "designs to run with events then, up to 200, and those beside the best; 60 by default" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "analytic: in closed form alone; event (default): then the best with events, which count" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident", "as for 'npusim run'" },

@@ -7,6 +7,7 @@
 
 #include "sim/base/path.h"
 #include "sim/base/pool.h"
+#include "sim/cli/mixed.h"
 #include "sim/report/limits_doc.h"
 #include "sim/report/limits_store.h"
 #include "sim/ui/progress.h"
@@ -15,7 +16,7 @@
 #define PAIRS_MOST 10000
 
 struct options {
-	const char *config, *start, *fidelity, *results, *format;
+	const char *config, *start, *fidelity, *results, *format, *mix;
 	struct workload_spec workload;
 	struct opt_list sets;
 	uint32_t step_ppm;
@@ -71,7 +72,11 @@ static int limits_check_options(struct options *o, struct err *e)
 
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (workload_check(&o->workload, WORKLOAD_LIMITS, e) < 0)
+	if (o->mix && (o->results || workload_source(&o->workload) != WORKLOAD_NONE))
+		return err_set(e, ERR_USAGE,
+		               o->results ? "option '--output' is of one workload, and '--mix' is several"
+		                          : "option '--mix' and '-t' or '-m' are two workloads: give one");
+	if (!o->mix && workload_check(&o->workload, WORKLOAD_LIMITS, e) < 0)
 		return -1;
 	if (o->start && strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
 		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
@@ -88,28 +93,63 @@ static int limits_check_options(struct options *o, struct err *e)
 	return 0;
 }
 
+static int limits_run_shown(struct limits_question *q, struct workload *w, struct resdb *db, struct doc *d,
+                            struct err *e)
+{
+	struct limits_result r;
+	struct progress *p = progress_new("limits", "runs", 0);
+	int rc;
+
+	q->arg = p;
+	if ((rc = limits_run(q, w->in.arena, &r, e)) == 0) {
+		limits_show(q, w, &r, d);
+		rc = db ? limits_store(db, q, w, &r, e) : 0;
+	}
+	progress_free(p);
+	return rc;
+}
+
+static int limits_mixed(const struct options *o, struct doc *d, struct err *e)
+{
+	struct limits_part parts[MIX_PARTS];
+	struct limits_question q = question(o, NULL);
+	struct arena *a = arena_new(0);
+	struct mixed m = { .n = 0 };
+	struct mix mix;
+	int rc = -1;
+
+	if (!a)
+		err_nomem(e, "for a mix");
+	else if (mix_parse(o->mix, a, &mix, e) == 0 && mixed_read(&mix, NULL, false, &m, e) == 0) {
+		for (size_t i = 0; i < m.n; i++)
+			parts[i] = (struct limits_part){ m.parts[i].stream, m.parts[i].weight };
+		q.stream = parts[0].stream;
+		q.parts = parts;
+		q.n_parts = m.n;
+		rc = limits_run_shown(&q, &m.w[0], NULL, d, e);
+	}
+	mixed_free(&m);
+	arena_free(a);
+	return rc;
+}
+
 static int limits(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct options *o = options;
 	struct resdb *db = NULL;
 	struct workload w = { .model = NULL };
 	struct limits_question q;
-	struct limits_result r;
-	struct progress *p = NULL;
 	int rc = -1;
 
 	(void)args;
-	if (limits_check_options(o, e) < 0 || (o->results && !(db = res_open(o->results, DB_WRITE, e))) ||
-	    cmd_workload_read(&o->workload, NULL, &w, e) < 0 || ops_some_known(&w.stream, e) < 0)
-		goto out;
+	if (limits_check_options(o, e) < 0)
+		return -1;
+	if (o->mix)
+		return limits_mixed(o, d, e);
 	q = question(o, &w.stream);
-	q.arg = p = progress_new("limits", "runs", 0);
-	if (limits_run(&q, w.in.arena, &r, e) < 0)
-		goto out;
-	limits_show(&q, &w, &r, d);
-	rc = db ? limits_store(db, &q, &w, &r, e) : 0;
-out:
-	progress_free(p);
+	if ((!o->results || (db = res_open(o->results, DB_WRITE, e))) &&
+	    cmd_workload_read(&o->workload, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0)
+		rc = limits_run_shown(&q, &w, db, d, e);
 	rc = res_close(db, rc, e);
 	workload_free(&w);
 	return rc;
@@ -122,6 +162,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_LIMITS) },
+		{ 0, "mix", OPT_TEXT, &o.mix, "MIX", CMD_MIX_HELP },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION",

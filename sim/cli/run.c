@@ -41,8 +41,9 @@ static int job_of(struct options *o, struct err *e)
 	j->buys = !figures;
 	for (size_t i = 0; figures && i < figures->n_paths; i++)
 		j->buys |= run_verdict_buys(figures->paths[i]);
-	if (j->stages && figures)
-		return err_set(e, ERR_USAGE, "'--stages' is several runs, and a study asks for the figures of one");
+	if (figures && !job_is_one(j))
+		return err_set(e, ERR_USAGE, "'%s' is several runs, and a study asks for the figures of one",
+		               j->stages ? "--stages" : "-c");
 	if (job_check(j, e) < 0 || run_fidelity_parse(o->fidelity, &j->how.fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
@@ -75,8 +76,8 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &j->config, "CONFIG",
-		  "the machine, in YAML; 'npusim config explain' lists its"
-		  " parameters" },
+		  "the machine, in YAML; 'npusim config explain' lists its parameters. Several with commas between are set side by"
+		  " side, a row each" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &j->workload, WORKLOAD_RUN) },
 		{ 0, "stages", OPT_TEXT, &j->stages, "LIST", STAGES_HELP },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
@@ -127,6 +128,7 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. Kernels whose operator"
 		" is not known (a CUDA graph's, a served model's) are laid over the model that ran, by '-m' beside '-t'. The"
 		" output is the same to the byte on every run.",
+		"npusim run -c dsocr,h100,b200,tpu-v6e -m llama-3.1-8b --batch 16   # side by side\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"

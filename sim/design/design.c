@@ -365,6 +365,8 @@ static int answer(struct design_search *x)
 	if (!(best = design_best(x, by, NULL)))
 		return err_set(x->e, ERR_CONFIG, "no design of the space can be built and does the work%s%s",
 		               x->out->unreal_why ? ": " : "", x->out->unreal_why ? x->out->unreal_why : "");
+	if (design_simplify(x, by, &best) < 0)
+		return -1;
 	if (by == RUN_EVENT && design_run_sets(x, x->out->base.sets, RUN_EVENT, &x->out->base, &score) < 0)
 		return -1;
 	return design_why(x, best);

@@ -91,7 +91,7 @@ struct design_result {
 	struct design_one best; /* reached: meets all bounds; else the nearest to that */
 	bool reached, changed;  /* changed: it is not the base */
 	struct design_one second;
-	bool has_second; /* it meets them, too: the best that is another in some axis */
+	bool has_second; /* it meets them, too, at a higher price */
 	struct design_step *steps;
 	size_t n_steps;
 	struct design_beside *beside;
@@ -108,6 +108,9 @@ struct design_result {
 
 /* The sweep file's text of the question's axes, over this machine: for people to see and keep. In `a`. */
 const char *design_axes(const struct design_question *q, struct arena *a, struct err *e);
+/* What of the kind's list the machine's file does not say, with what stands in its place: "l2.size 48 MiB"; parts that are not
+ * there are left out. In `a`. */
+int design_unsaid(const struct machine_conf *c, struct arena *a, const char ***out, size_t *n, struct err *e);
 /* The space: who asks for it frees it with sweep_free. */
 struct sweep *design_space(const struct design_question *q, struct arena *a, struct err *e);
 /* All lives in `a`, but out->s, which design_free frees. */

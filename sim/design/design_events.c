@@ -14,6 +14,7 @@
 #define SAME   0.002 /* a shift that changes no more is none */
 #define LATEST 6     /* designs that it is the mean of */
 #define NEAR   0.05  /* a design that misses by more in closed form needs no events */
+#define EQUAL  1e-6  /* prices that are the same, in logarithms */
 #define STEPS  12    /* from best to best beside it */
 
 /* By what events differ at the designs that are best by events, figure by figure; returns the largest change. */
@@ -138,6 +139,70 @@ int design_polish(struct design_search *x, enum run_fidelity by)
 		if (run_beside(x, best, by) < 0)
 			return -1;
 		best = design_best(x, by, NULL);
+	}
+	return 0;
+}
+
+/* --- no change without need ------------------------------------------------------------------------------------------ */
+
+/* The value of a dimension that the machine has already; false: the axis has it not, or the design has it. */
+static bool own_value(const struct design_search *x, const struct design_seen *d, size_t dim, uint32_t *at)
+{
+	size_t i = 0;
+
+	while (x->s->axes[i].dim != dim)
+		i++;
+	for (uint32_t k = 0; k < x->s->axes[i].n; k++)
+		if (strcmp(x->s->axes[i].sets[k], x->out->base.sets[i]) == 0) {
+			*at = k;
+			return k != d->at[dim];
+		}
+	return false;
+}
+
+/* As good, with one dimension as the machine has it; NULL in *out: there is none. */
+static int simpler(struct design_search *x, const struct design_seen *best, enum run_fidelity by,
+                   struct design_seen **out)
+{
+	const size_t price = x->goal.n_bounds;
+
+	*out = NULL;
+	for (size_t k = 0; k < x->dims && !*out; k++) {
+		uint32_t at[DESIGN_AXES];
+		struct design_seen *d;
+		const struct design_score *is, *was;
+
+		memcpy(at, best->at, sizeof at);
+		if (!own_value(x, best, k, &at[k]))
+			continue;
+		if (!(d = design_look(x, at)))
+			return -1;
+		if (d->out || (x->goal.early && d->early.figure[price] > best->form.figure[price] + EQUAL))
+			continue;
+		if (design_run_seen(x, &d, 1, RUN_ANALYTIC) < 0)
+			return -1;
+		if (by == RUN_EVENT && !d->form.fails && design_misses(&x->goal, &d->form) < NEAR &&
+		    design_run_seen(x, &d, 1, RUN_EVENT) < 0)
+			return -1;
+		is = by == RUN_EVENT ? &d->event : &d->form;
+		was = by == RUN_EVENT ? &best->event : &best->form;
+		if (is->known && !is->fails && design_misses(&x->goal, is) <= design_misses(&x->goal, was) &&
+		    is->figure[price] <= was->figure[price] + EQUAL)
+			*out = d;
+	}
+	return 0;
+}
+
+int design_simplify(struct design_search *x, enum run_fidelity by, struct design_seen **best)
+{
+	struct design_seen *next;
+
+	for (size_t i = 0; i < x->dims; i++) {
+		if (simpler(x, *best, by, &next) < 0)
+			return -1;
+		if (!next)
+			return 0;
+		*best = next;
 	}
 	return 0;
 }

@@ -111,6 +111,8 @@ int design_search_forms(struct design_search *x, size_t quota);
 /* design_events.c: the best by events; then, of either, what lies a step beside it, until nothing there is better. */
 int design_search_events(struct design_search *x);
 int design_polish(struct design_search *x, enum run_fidelity by);
+/* A design as good with fewer changes to the machine, where there is one. */
+int design_simplify(struct design_search *x, enum run_fidelity by, struct design_seen **best);
 struct design_seen *design_best(struct design_search *x, enum run_fidelity by, const struct design_seen *but);
 /* The design with one dimension at another value; NULL in *out where there is none. */
 int design_moved(struct design_search *x, const struct design_seen *from, size_t dim, int by, struct design_seen **out);

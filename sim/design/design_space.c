@@ -1,4 +1,5 @@
 /* design_space.c - the axes: from a file, the command line or the list for the machine's kind, as a sweep's. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,10 +253,18 @@ static int word_axis(struct writer *w, const char *text)
 
 /* --- the whole ---------------------------------------------------------------------------------------------------------- */
 
+/* The list for a kind of machines; NULL: there is none. */
+static const char *list_of(const struct machine_conf *c, char *path, unsigned size, struct err *e)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, FOLDER "%s.yaml", machine_kind_name((enum machine_kind)c->cfg.kind));
+	return path_data(name, path, size, e) < 0 ? NULL : path;
+}
+
 static int write_axes(struct writer *w)
 {
 	const struct design_question *q = w->q;
-	const char *kind = machine_kind_name((enum machine_kind)w->base->cfg.kind);
 	char path[512];
 
 	str_add(&w->out, "axes:");
@@ -268,9 +277,43 @@ static int write_axes(struct writer *w)
 	if (q->n_axes)
 		return 0;
 	w->shipped = true;
-	if (path_data(arena_printf(w->a, FOLDER "%s.yaml", kind), path, sizeof path, w->e) < 0)
-		return err_add(w->e, "looking for the axes of machines of kind %s: name them with --axis", kind);
+	if (!list_of(w->base, path, sizeof path, w->e))
+		return err_add(w->e, "looking for the axes of machines of kind %s: name them with --axis",
+		               machine_kind_name((enum machine_kind)w->base->cfg.kind));
 	return file_axes(w, path);
+}
+
+int design_unsaid(const struct machine_conf *c, struct arena *a, const char ***out, size_t *n, struct err *e)
+{
+	char path[512];
+	struct yaml *y;
+	const struct ynode *axes;
+	struct str value = STR_INIT;
+	struct err none = ERR_INIT;
+	int rc = 0;
+
+	*n = 0;
+	if (!list_of(c, path, sizeof path, &none))
+		return 0;
+	if (!(y = yaml_load(path, e)))
+		return -1;
+	axes = ynode_get(yaml_root(y), "axes");
+	if (!(*out = arena_array(a, (axes ? axes->n : 0) + 1, sizeof **out)))
+		rc = design_no_memory(e);
+	for (size_t i = 0; rc == 0 && axes && i < axes->n; i++) {
+		size_t row;
+
+		if (cfg_find(c->raw, axes->keys[i]->text, &row, &none) < 0 || cfg_at(c->raw, row).given ||
+		    !cfg_raw(c->raw, row))
+			continue;
+		str_clear(&value);
+		cfg_value(c->raw, row, &value);
+		if (!((*out)[(*n)++] = arena_printf(a, "%s %s", axes->keys[i]->text, str_c(&value))))
+			rc = design_no_memory(e);
+	}
+	str_free(&value);
+	yaml_free(y);
+	return rc;
 }
 
 const char *design_axes(const struct design_question *q, struct arena *a, struct err *e)

@@ -4,6 +4,8 @@
 
 #include "sim/design/design_int.h"
 
+#define DEARER 1e-4 /* a price that is another, in logarithms */
+
 /* The first axis of a dimension speaks for those that move with it. */
 static size_t axis_of(const struct design_search *x, size_t dim)
 {
@@ -165,15 +167,33 @@ static int steps(struct design_search *x, const struct design_seen *best)
 	return 0;
 }
 
+/* Of those that meet the goal at a higher price the best. */
+static const struct design_seen *next_best(const struct design_search *x, const struct design_seen *best,
+                                           enum run_fidelity by)
+{
+	const struct design_seen *second = NULL;
+	const size_t price = x->goal.n_bounds;
+	const double least = (by == RUN_EVENT ? &best->event : &best->form)->figure[price] + DEARER;
+
+	for (size_t i = 0; i < x->n; i++) {
+		const struct design_score *s = by == RUN_EVENT ? &x->v[i]->event : &x->v[i]->form;
+
+		if (design_meets(&x->goal, s) && s->figure[price] >= least &&
+		    (!second || design_better(&x->goal, s, by == RUN_EVENT ? &second->event : &second->form)))
+			second = x->v[i];
+	}
+	return second;
+}
+
 int design_why(struct design_search *x, const struct design_seen *best)
 {
 	struct design_result *out = x->out;
 	const enum run_fidelity by = x->q->job.how.fidelity;
-	const struct design_seen *second = design_best(x, by, best);
+	const struct design_seen *second = next_best(x, best, by);
 
 	out->best = *best->one;
 	out->reached = out->best.meets;
-	out->has_second = second && design_meets(&x->goal, by == RUN_EVENT ? &second->event : &second->form);
+	out->has_second = second != NULL;
 	if (out->has_second)
 		out->second = *second->one;
 	return beside(x, best) < 0 || ends(x, best) < 0 ? -1 : steps(x, best);

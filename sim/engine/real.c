@@ -19,7 +19,7 @@ size_t real_machine(const struct machine_cfg *c, unsigned dies, struct real_beyo
 	if (l->reticle && mm2 > most) {
 		struct real_beyond *x = &out[n++];
 
-		*x = (struct real_beyond){ .what = "reticle", .value = mm2, .limit = most };
+		*x = (struct real_beyond){ .what = "reticle", .words = "over a reticle", .value = mm2, .limit = most };
 		snprintf(x->text, sizeof x->text,
 		         "a die of %.0f mm2 is more than a reticle's %.0f: smaller, or cut into %.0f dies", mm2,
 		         most / dies, ceil(mm2 / (most / dies)));
@@ -30,7 +30,10 @@ size_t real_machine(const struct machine_cfg *c, unsigned dies, struct real_beyo
 
 		while (room && machine_area_edges(c, l, room) > l->reticle)
 			room--;
-		*x = (struct real_beyond){ .what = "edges", .value = asked, .limit = (double)room * dies };
+		*x = (struct real_beyond){ .what = "edges",
+			                   .words = "too much DRAM for its edges",
+			                   .value = asked,
+			                   .limit = (double)room * dies };
 		snprintf(x->text, sizeof x->text, "%u %s: the edges of a reticle's die have room for %u", asked, what,
 		         room);
 	}
@@ -43,12 +46,7 @@ size_t real_power(const struct machine_cfg *c, unsigned dies, double watts, stru
 
 	if (!c->die.limit.module || watts <= most)
 		return 0;
-	*out = (struct real_beyond){ .what = "power", .value = watts, .limit = most };
+	*out = (struct real_beyond){ .what = "power", .words = "over a module's power", .value = watts, .limit = most };
 	snprintf(out->text, sizeof out->text, "%.0f W in the mean, and no module is fed more than %.0f", watts, most);
 	return 1;
-}
-
-bool real_die(const struct machine_cfg *c, double mm2)
-{
-	return c->die.limit.reticle && mm2 > (double)c->die.limit.reticle / AREA_MM2;
 }

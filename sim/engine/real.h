@@ -13,6 +13,7 @@
 
 struct real_beyond {
 	const char *what;    /* "reticle", "edges", "power" */
+	const char *words;   /* for a row of a list: "over a reticle" */
 	double value, limit; /* mm2, stacks or 32 pins, W */
 	char text[160];
 };
@@ -21,7 +22,4 @@ struct real_beyond {
 size_t real_machine(const struct machine_cfg *c, unsigned dies, struct real_beyond out[REAL_MOST]);
 /* Mean power of a run beyond what a module is fed: appended to `out`. `dies`: modules. */
 size_t real_power(const struct machine_cfg *c, unsigned dies, double watts, struct real_beyond *out);
-/* "die 1,823 mm2, more than a reticle's 858": of that alone, for lists of designs; false: it fits. */
-bool real_die(const struct machine_cfg *c, double mm2);
-
 #endif

@@ -7,6 +7,7 @@
 #include "sim/base/out_json.h"
 
 #define BESIDE_MOST 12 /* rows for people */
+#define WIDTH       100
 
 /* --- a design's figures ---------------------------------------------------------------------------------------------- */
 
@@ -137,44 +138,58 @@ static void say_goal(struct doc *d, const struct design_doc *x)
 	for (size_t i = 0; i < x->n_bounds; i++)
 		doc_say(d, "%-7s %s: %.5g, %.1f %% %s\n", r->best.bound[i].margin < 0 ? "missed" : "met", x->bounds[i],
 		        r->best.bound[i].value, 100 * fabs(r->best.bound[i].margin),
-		        r->best.bound[i].margin < 0 ? "short" : "to spare");
+		        r->best.bound[i].margin < 0 ? "off" : "to spare");
 	if (!r->changed)
 		doc_say(d, "%s as it is is that design\n", x->machine);
 	doc_say(d, "\n");
 }
 
+/* Words after `head`, in lines that end before WIDTH. */
+static void say_list(struct doc *d, const char *head, const char *const *v, size_t n)
+{
+	size_t at = strlen(head);
+
+	if (!n)
+		return;
+	doc_say(d, "%s", head);
+	for (size_t i = 0; i < n; i++) {
+		const size_t length = strlen(v[i]) + 2;
+
+		if (at + length > WIDTH) {
+			doc_say(d, "\n ");
+			at = 1;
+		}
+		doc_say(d, " %s%s", v[i], i + 1 < n ? "," : "\n");
+		at += length;
+	}
+}
+
 static void say_second(struct doc *d, const struct design_doc *x)
 {
 	const struct design_result *r = x->r;
-	const double more = 100 * (r->second.objective / r->best.objective - 1);
-	const char *sep = "\nsecond best";
+	const char *differs[DESIGN_AXES];
+	char head[128];
+	size_t n = 0;
 
 	if (!r->has_second || !r->reached)
 		return;
-	doc_say(d, "\nsecond best, %s %+.1f %%:", x->objective, more);
-	sep = " ";
 	for (size_t i = 0; i < r->s->n_axes; i++)
-		if (strcmp(r->second.sets[i], r->best.sets[i]) != 0) {
-			doc_say(d, "%s%s", sep, r->second.sets[i]);
-			sep = ", ";
-		}
+		if (strcmp(r->second.sets[i], r->best.sets[i]) != 0)
+			differs[n++] = r->second.sets[i];
+	snprintf(head, sizeof head, "second best, %.60s %+.2f %%:", x->objective,
+	         100 * (r->second.objective / r->best.objective - 1));
 	doc_say(d, "\n");
+	say_list(d, head, differs, n);
 }
 
 static void say_search(struct doc *d, const struct design_doc *x)
 {
 	const struct design_result *r = x->r;
 
-	if (r->n_ends) {
-		doc_say(d, "at the end of its axis:");
-		for (size_t i = 0; i < r->n_ends; i++)
-			doc_say(d, "%s %s", i ? "," : "", r->ends[i]);
-		doc_say(d, "; --axis KEY=... goes on\n");
-	}
-	doc_say(d, "searched: %.3g designs, %zu in closed form, %zu with events", r->space, r->forms, r->events);
+	say_list(d, "at the end of its axis (--axis KEY=... goes on):", r->ends, r->n_ends);
+	doc_say(d, "searched: %.3g designs; run: %zu in closed form, %zu with events\n", r->space, r->forms, r->events);
 	if (r->unreal)
-		doc_say(d, "; %zu that nobody builds (%s)", r->unreal, r->unreal_why);
-	doc_say(d, "\n");
+		doc_say(d, "left out: what nobody builds, %s\n", r->unreal_why);
 	if (x->written)
 		doc_say(d, "written: %s\n", x->written);
 }

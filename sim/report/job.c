@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "sim/report/job.h"
+#include "sim/report/job_int.h"
 
 #include <string.h>
 #include <time.h>
@@ -18,15 +18,20 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* What is of one run, beside several. */
+/* The first option given that is of one run; NULL: none. */
+static const char *of_one_run(const struct job *j)
+{
+	return j->explain_map      ? "explain-map"
+	       : j->explain_fusion ? "explain-fusion"
+	       : j->program        ? "program"
+	       : j->timeline       ? "timeline"
+	       : j->top != JOB_TOP ? "ops"
+	                           : NULL;
+}
+
 static int check_stages(const struct job *j, struct err *e)
 {
-	const char *one = j->explain_map      ? "explain-map"
-	                  : j->explain_fusion ? "explain-fusion"
-	                  : j->program        ? "program"
-	                  : j->timeline       ? "timeline"
-	                  : j->top != JOB_TOP ? "ops"
-	                                      : NULL;
+	const char *one = of_one_run(j);
 	struct arena *a = one ? NULL : arena_new(0);
 	struct request r;
 	int rc;
@@ -42,16 +47,30 @@ static int check_stages(const struct job *j, struct err *e)
 	return rc;
 }
 
+static int check_machines(const struct job *j, struct err *e)
+{
+	const char *one = j->results ? "output" : j->stages ? "stages" : of_one_run(j);
+
+	return one ? err_set(e, ERR_USAGE, "option '--%s' is of one run, and '-c' names several machines", one) : 0;
+}
+
 int job_check(const struct job *j, struct err *e)
 {
 	if (!j->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (job_is_machines(j) && check_machines(j, e) < 0)
+		return -1;
 	if ((j->stages ? check_stages(j, e) : workload_check(&j->workload, WORKLOAD_RUN, e)) < 0)
 		return -1;
 	if (j->workload.program && j->explain_map) /* it is mapped already, whatever it was made of */
 		return err_set(e, ERR_USAGE,
 		               "option '--explain-map' is of another workload: '--program-in' gives a program");
 	return 0;
+}
+
+bool job_is_one(const struct job *j)
+{
+	return !j->stages && !(j->config && job_is_machines(j));
 }
 
 /* --- one run ----------------------------------------------------------------------------------------------- */
@@ -233,5 +252,5 @@ static int stages(const struct job *j, struct doc *d, struct err *e)
 
 int job_run(const struct job *j, struct doc *d, struct err *e)
 {
-	return j->stages ? stages(j, d, e) : single(j, d, e);
+	return job_is_machines(j) ? job_machines(j, d, e) : j->stages ? stages(j, d, e) : single(j, d, e);
 }

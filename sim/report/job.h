@@ -1,4 +1,4 @@
-/* job.h - what npusim run is asked: one run, or a request's stages, on a machine; what is kept of it, and the document of it.
+/* job.h - what npusim run is asked: one run, or a request's stages, on a machine, or a run on several; what is kept of it, and the document of it.
  *
  * Everything that can be wrong is read before the simulation starts, the results file first of all. What cannot be stored is still
  * shown, as the time was spent: then the document is whole, and an error is returned. */
@@ -8,7 +8,7 @@
 #include "sim/report/staged.h"
 
 struct job {
-	const char *config, *stages; /* as people call it; NULL: one run */
+	const char *config, *stages; /* as people call it, several with commas between; NULL: one run */
 	const char *const *sets;
 	int n_sets;
 	struct workload_spec workload; /* of all stages */
@@ -24,6 +24,7 @@ struct job {
 
 /* What is asked in vain, without reading anything. */
 int job_check(const struct job *j, struct err *e);
+bool job_is_one(const struct job *j); /* one run of one machine */
 int job_run(const struct job *j, struct doc *d, struct err *e);
 
 #endif

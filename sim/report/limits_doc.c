@@ -87,6 +87,8 @@ static void say_best(const struct limits_doc *v, enum limits_move m, const char 
 	if (m == LIMITS_PAIR)
 		str_addf(out, ", alone %.2f %% and %.2f %%", 100 * (1 - (double)x->alone_ps[0] / (double)v->r->base_ps),
 		         100 * (1 - (double)x->alone_ps[1] / (double)v->r->base_ps));
+	if (x->beyond)
+		str_addf(out, "; nobody builds it: %s", x->beyond);
 	str_addc(out, '\n');
 }
 
@@ -346,7 +348,7 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "by", x->refused ? NULL : limits_doc_by_name(v, x));
 	doc_real_if(d, "gain_form_pct", 2, limits_by_events(v->r, x) && !x->refused, form_gain(v, x));
 	doc_int(d, "within_error", limits_within(v->r, x));
-	doc_text(d, "note", x->refused ? x->refused : "");
+	doc_text(d, "note", x->refused ? x->refused : x->beyond ? x->beyond : "");
 }
 
 static void limits_doc_times(struct doc *d, const struct limits_doc *v, const struct limits_row *x)
@@ -361,6 +363,8 @@ static void limits_doc_times(struct doc *d, const struct limits_doc *v, const st
 	}
 	doc_ps_if(d, "event_us", 3, x->event_ps, x->event_ps);
 	doc_text(d, "refused", x->refused);
+	if (x->beyond)
+		doc_text(d, "beyond", x->beyond);
 	doc_texts(d, "set", x->sets, x->n_sets);
 }
 

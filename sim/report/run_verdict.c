@@ -479,6 +479,8 @@ static void say_buy(const struct marginal *b, const char *label, struct str *s)
 {
 	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
 	add_cost(s, b);
+	if (b->beyond[0])
+		str_addf(s, ": %s", b->beyond);
 }
 
 /* What to have more of, and what to choose otherwise. */
@@ -611,6 +613,8 @@ static void marginal(struct doc *d, const char *name, const struct marginal *b)
 	doc_real(d, "saves", 0, b->saves);
 	doc_real_if(d, "mm2", 0, b->has_mm2, b->mm2);
 	doc_real_if(d, "w", 0, b->has_watts, b->watts);
+	if (b->beyond[0])
+		doc_text(d, "beyond", b->beyond);
 	doc_close(d, '}');
 }
 

@@ -1,5 +1,6 @@
 #include "sim/report/study_doc.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,10 @@ static void study_doc_point(struct doc *d, const void *of, size_t k)
 		if (x->own[c])
 			doc_real_if(d, s->columns[c].name, 3, x->own[c][i].type == EXPR_NUMBER, x->own[c][i].number);
 	if (x->notes)
-		doc_text(d, "note", t->n_goals > 1 && k == x->knee ? "knee" : NULL);
+		doc_text(d, "note",
+		         !d->heads && t->beyond[i]        ? t->beyond[i]
+		         : t->n_goals > 1 && k == x->knee ? "knee"
+		                                          : NULL);
 }
 
 /* --- ends of axes ------------------------------------------------------------------------------------------ */
@@ -105,6 +109,16 @@ static void say_ends(const struct study *t, struct doc *d)
 	}
 }
 
+/* Whether anybody could build the best. */
+static void say_beyond(struct study *t, struct doc *d)
+{
+	const char *words, *why = t->n ? sweep_view_beyond(&t->v, &t->v.points[t->points[0]], &words) : NULL;
+
+	if (why)
+		doc_say(d, "\npoint %" PRIu64 " is beyond what anybody builds: %s\n", t->v.points[t->points[0]].point,
+		        why);
+}
+
 /* --- the front ----------------------------------------------------------------------------------------------- */
 
 int study_front_doc(struct doc *d, struct study *t, struct err *e)
@@ -133,6 +147,7 @@ int study_best_doc(struct doc *d, struct study *t, uint64_t most, struct err *e)
 	doc_table(d, NULL, NULL, most < t->n ? (size_t)most : t->n, study_doc_point,
 	          &((struct points){ .t = t, .own = own }));
 	say_ends(t, d);
+	say_beyond(t, d);
 	return 0;
 }
 

@@ -91,6 +91,14 @@ static void sweep_doc_point(struct doc *d, const void *of, size_t i)
 		doc_text(d, "reason", ok ? NULL : x->reason);
 }
 
+static void say_beyond(const struct printer *p, size_t at, struct doc *d)
+{
+	const char *words, *why = sweep_view_beyond(p->v, &p->v->points[at], &words);
+
+	if (why)
+		doc_say(d, "  beyond what anybody builds: %s\n", why);
+}
+
 /* The best feasible point of every objective, the lower number where two are equal. */
 static void say_best(const struct printer *p, struct doc *d)
 {
@@ -113,6 +121,7 @@ static void say_best(const struct printer *p, struct doc *d)
 		for (size_t k = 0; k < v->s->n_axes; k++)
 			doc_say(d, "%s%s=%s", k ? ", " : " with ", v->s->axes[k].key, v->points[at].values[k].text);
 		doc_say(d, "\n");
+		say_beyond(p, at, d);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/engine/engine.h"
+#include "sim/engine/real.h"
 #include "sim/study/limits_int.h"
 
 #define PPM 1000000u
@@ -154,6 +155,7 @@ struct asked {
 	struct limits_rows rows;
 	struct arena *a;
 	struct err *e;
+	bool beyond; /* nobody builds what there is */
 	size_t done; /* runs, for progress */
 };
 
@@ -175,7 +177,8 @@ static int limits_fill(struct asked *x, struct limits_row **rows, size_t n)
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		rows[i]->total_ps = seen[i].total_ps;
 		memcpy(rows[i]->stall_ps, seen[i].stall_ps, sizeof rows[i]->stall_ps);
-		if (seen[i].kind && !(rows[i]->refused = arena_strdup(x->a, seen[i].why)))
+		if ((seen[i].kind && !(rows[i]->refused = arena_strdup(x->a, seen[i].why))) ||
+		    (seen[i].beyond[0] && !x->beyond && !(rows[i]->beyond = arena_strdup(x->a, seen[i].beyond))))
 			rc = err_nomem(x->e, NULL);
 	}
 	x->out->runs += n;
@@ -199,18 +202,18 @@ static struct limits_row **pointers(struct asked *x, size_t from, struct limits_
 
 static int ask_base(struct asked *x, const struct machine_conf *c)
 {
-	struct arena *own = arena_new(0);
-	struct run_result r;
-	int rc = own ? run_stream(x->q->stream, c, &x->q->run, own, &r, x->e) : err_nomem(x->e, NULL);
+	const struct limits_job job = { x->q, x->machines, x->q->run.fidelity, 0, 0 };
+	struct real_beyond beyond[REAL_MOST];
+	struct limits_seen seen;
 
-	if (rc == 0) {
-		x->out->base_ps = r.total_ps;
-		x->out->bound = r.roofline_bound;
-		memcpy(x->out->stall_ps, r.stall_ps, sizeof r.stall_ps);
-		x->out->runs = 1;
-	}
-	arena_free(own); /* the totals are in r itself */
-	return rc;
+	if (limits_run_one(&job, NULL, 0, NULL, &seen) < 0)
+		return err_set(x->e, (enum err_kind)seen.kind, "%s", seen.why);
+	x->beyond = real_machine(&c->cfg, 1, beyond) > 0;
+	x->out->base_ps = seen.total_ps;
+	x->out->bound = (enum res)seen.bound;
+	memcpy(x->out->stall_ps, seen.stall_ps, sizeof seen.stall_ps);
+	x->out->runs = 1;
+	return 0;
 }
 
 static int run_events(struct asked *x, struct limits_row **rows, size_t n)

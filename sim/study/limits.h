@@ -37,6 +37,7 @@ struct limits_row {
 	size_t n_sets;
 	ps_t total_ps;
 	ps_t stall_ps[RES_COUNT]; /* what that was waited for */
+	const char *beyond;       /* why nobody builds it, in words; NULL: one could, or not what there is either */
 	const char *refused;      /* why the machine cannot be built so, or cannot do the work; NULL: it was run */
 	ps_t alone_ps[2];         /* of a pair's two; the base's where one is refused alone */
 	ps_t event_ps;            /* with events; 0: not asked */
@@ -56,12 +57,19 @@ struct limits_result {
 	struct limits_row all_free; /* all of them together, where there are any */
 };
 
+struct limits_part {
+	const struct op_stream *stream; /* the first is what `add` sizes parts for */
+	double weight;                  /* all of them: 1 */
+};
 /* One design, one workload, and how far each parameter is moved. */
 struct limits_question {
 	const char *config;
 	const char *const *sets; /* KEY=VALUE, over the configuration */
 	int n_sets;
 	const struct op_stream *stream;
+	const struct limits_part
+		*parts; /* in its place: a mix, whose time is the mean over its steps; n_parts 0: none */
+	size_t n_parts;
 	struct run_opts run;
 	uint32_t step_ppm;
 	unsigned jobs;                      /* workers; 0: one */

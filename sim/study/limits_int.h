@@ -31,6 +31,7 @@ struct limits_seen {
 	ps_t total_ps, stall_ps[RES_COUNT];
 	uint64_t dram_bytes, energy_fj, area_nm2; /* 0: the machine's power, its process is not known */
 	uint32_t bound;                           /* enum res: the roofline's */
+	char beyond[40];                          /* why nobody builds it, in words; "" */
 	uint32_t kind;                            /* enum err_kind of what went wrong */
 	char why[640];
 };

@@ -1,33 +1,46 @@
 /* limits_run.c - runs rows, side by side where there are workers. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/base/pool.h"
+#include "sim/engine/real.h"
 #include "sim/engine/run_memo.h"
 #include "sim/study/limits_int.h"
 
 #define UNSEEN UINT32_MAX
 
+/* A part's share of what a row answers. */
+static void add_part(const struct run_result *x, double weight, struct limits_seen *seen)
+{
+	seen->total_ps += (ps_t)llround(weight * (double)x->total_ps);
+	seen->dram_bytes += (uint64_t)llround(weight * (double)(x->dram_read_bytes + x->dram_write_bytes));
+	seen->energy_fj += (uint64_t)llround(weight * (double)x->energy_fj);
+	for (int k = 0; k < RES_COUNT; k++)
+		seen->stall_ps[k] += (ps_t)llround(weight * (double)x->stall_ps[k]);
+	seen->bound = (uint32_t)x->roofline_bound;
+	seen->area_nm2 = x->area_nm2;
+}
+
 static void limits_run_simulate(const struct limits_job *job, const struct machine_conf *c, struct run_memo *memo,
                                 struct limits_seen *seen, struct err *e)
 {
-	struct arena *a = arena_new(0);
+	const struct limits_part one = { job->q->stream, 1 }, *parts = job->q->n_parts ? job->q->parts : &one;
+	const size_t n = job->q->n_parts ? job->q->n_parts : 1;
 	struct run_opts how = job->q->run;
 	struct run_result x;
 
 	how.fidelity = job->fidelity;
 	how.memo = memo;
-	if (!a) {
-		err_nomem(e, NULL);
-	} else if (run_stream(job->q->stream, c, &how, a, &x, e) == 0) {
-		seen->total_ps = x.total_ps;
-		seen->bound = (uint32_t)x.roofline_bound;
-		seen->dram_bytes = x.dram_read_bytes + x.dram_write_bytes;
-		seen->energy_fj = x.energy_fj;
-		seen->area_nm2 = x.area_nm2;
-		memcpy(seen->stall_ps, x.stall_ps, sizeof seen->stall_ps);
+	for (size_t i = 0; i < n && !e->kind; i++) {
+		struct arena *a = arena_new(0);
+
+		if (!a)
+			err_nomem(e, NULL);
+		else if (run_stream(parts[i].stream, c, &how, a, &x, e) == 0)
+			add_part(&x, parts[i].weight, seen);
+		arena_free(a);
 	}
-	arena_free(a);
 }
 
 int limits_run_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
@@ -35,10 +48,14 @@ int limits_run_one(const struct limits_job *job, const char *const *sets, size_t
 {
 	struct err e = ERR_INIT;
 	struct machine_conf *c = machine_base_conf(job->machines, sets, (int)n_sets, &e);
+	struct real_beyond beyond[REAL_MOST];
 
 	memset(seen, 0, sizeof *seen);
-	if (c)
+	if (c) {
 		limits_run_simulate(job, c, memo, seen, &e);
+		if (real_machine(&c->cfg, 1, beyond))
+			snprintf(seen->beyond, sizeof seen->beyond, "%s", beyond[0].words);
+	}
 	machine_conf_free(c);
 	seen->kind = (uint32_t)e.kind;
 	snprintf(seen->why, sizeof seen->why, "%.639s", e.msg);

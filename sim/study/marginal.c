@@ -194,6 +194,8 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 	if (saves <= best->saves || saves < MARGINAL_LEAST)
 		return;
 	*best = (struct marginal){ .key = row->key, .now = row->now, .then = row->then, .saves = saves };
+	if (s.beyond[0] && !base->beyond[0])
+		memcpy(best->beyond, s.beyond, sizeof best->beyond);
 	best->has_mm2 = base->area_nm2 && s.area_nm2;
 	best->has_watts = base->energy_fj && s.energy_fj;
 	if (best->has_mm2)

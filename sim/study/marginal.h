@@ -23,6 +23,7 @@ struct marginal {
 	double saves;                 /* of the time, 0 to 1, in closed form */
 	bool has_mm2, has_watts;
 	double mm2, watts; /* more than now: of the die, and the mean of the run */
+	char beyond[40];   /* why nobody builds it, in words, where what there is can be built; "" */
 };
 struct buys {
 	struct marginal amount, choice;

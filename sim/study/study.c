@@ -133,6 +133,15 @@ static bool dominates(const struct study *t, size_t a, size_t b)
 	return better;
 }
 
+static int study_find_beyond(struct study *t, struct err *e)
+{
+	if (!(t->beyond = arena_array(t->v.a, t->v.n + 1, sizeof *t->beyond)))
+		return err_nomem(e, "for the front");
+	for (size_t i = 0; i < t->n; i++)
+		sweep_view_beyond(&t->v, &t->v.points[t->points[i]], &t->beyond[t->points[i]]);
+	return 0;
+}
+
 int study_keep_front(struct study *t, struct err *e)
 {
 	size_t kept = 0, *front = arena_array(t->v.a, t->n + 1, sizeof *front);
@@ -149,16 +158,21 @@ int study_keep_front(struct study *t, struct err *e)
 	}
 	t->points = front;
 	t->n = kept;
-	return 0;
+	return study_find_beyond(t, e);
 }
 
 size_t study_knee(const struct study *t)
 {
 	double least = INFINITY;
-	size_t at = 0;
+	size_t at = 0, real = 0;
 
+	for (size_t i = 0; t->beyond && i < t->n; i++)
+		real += !t->beyond[t->points[i]];
 	for (size_t i = 0; i < t->n; i++) {
 		double sum = 0;
+
+		if (real && t->beyond[t->points[i]])
+			continue;
 
 		for (int g = 0; g < t->n_goals; g++) {
 			double low = INFINITY, high = -INFINITY, x;

@@ -24,6 +24,8 @@ struct study {
 	 * and of what is left the axes no longer explain their own. */
 	size_t *all, n_all;
 	bool narrowed; /* some --where was asked for */
+	const char *
+		*beyond; /* of a front, by the view's points: why nobody builds it, in words; NULL: it can be built */
 };
 
 /* What is asked. `sweep` 0: the last of the file. Without `less` (to minimise) and `more` the objectives are the sweep's
@@ -46,8 +48,8 @@ double study_cost(const struct study *t, int goal, size_t point);
 void study_sort(struct study *t);
 /* Leaves the points that no other beats: none is as good in every objective and better in one. */
 int study_keep_front(struct study *t, struct err *e);
-/* Place in t->points of the one nearest to the best of every objective at once, each scaled to the span of the points;
- * of a front it is the knee. */
+/* Place in t->points of the one nearest to the best of every objective at once, each scaled to the span of the points, of those
+ * that can be built where there are any; of a front it is the knee. */
 size_t study_knee(const struct study *t);
 
 /* Over t->all. One axis (b == a), or two together: what share of the variance of the first objective its means explain. Of two, what

@@ -1,5 +1,7 @@
 #include "sim/study/sweep_view.h"
 
+#include "sim/engine/real.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +70,22 @@ struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_poin
 		return NULL;
 	}
 	return sweep_conf(v->s, sets, e);
+}
+
+const char *sweep_view_beyond(struct sweep_view *v, const struct res_point *p, const char **words)
+{
+	struct err none = ERR_INIT;
+	struct machine_conf *c = sweep_view_conf(v, p, &none);
+	struct real_beyond beyond[REAL_MOST];
+	const char *text = NULL;
+
+	*words = NULL;
+	if (c && real_machine(&c->cfg, 1, beyond)) {
+		text = arena_strdup(v->a, beyond[0].text);
+		*words = beyond[0].words;
+	}
+	machine_conf_free(c);
+	return text;
 }
 
 static int value_of(struct sweep_view *v, const struct res_point *p, struct expr *x, bool needs_conf,

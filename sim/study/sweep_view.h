@@ -22,6 +22,9 @@ void sweep_stem(const char *path, char name[SWEEP_NAME_MAX]);
 /* The machine of a stored point, from the base and the point's settings. */
 struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_point *p, struct err *e);
 
+/* What keeps anybody from building a stored point (sim/engine/real.h), its text in the view's arena; NULL: nothing. */
+const char *sweep_view_beyond(struct sweep_view *v, const struct res_point *p, const char **words);
+
 /* What an expression is worth for every point of the view, in order; NULL entries where it has no value. The array is
  * in the view's arena. */
 int sweep_view_values(struct sweep_view *v, struct expr *x, struct expr_value **out, struct err *e);

@@ -65,29 +65,29 @@ static void figures_of(const struct res_point *p, double *v)
 	v[PRODUCT] = v[AREA] * v[LATENCY];
 }
 
-/* Every design, by the sweep's own evaluation. */
-static void exhaust(struct bed *b)
+/* Every design, by the sweep's own evaluation; at least so many can be built. */
+static void exhaust(struct bed *b, size_t least)
 {
 	struct arena *a = arena_new(0);
 	struct sweep *s = design_space(&b->q, a, &b->e);
 	struct run_memo **memos = sweep_memos(&b->q.job);
 	struct sweep_job job = b->q.job;
-	size_t at[AXES] = { 0 }, all = 1, k = 0;
+	size_t at[AXES] = { 0 }, all = 1, k = 0, n;
 
 	CHECK_OK(s ? 0 : -1, b->e);
-	CHECK_U64(s->n_axes, AXES);
+	CHECK_U64(n = s->n_axes, b->q.n_axes);
 	job.how.memo = memos[0];
-	for (size_t i = 0; i < AXES; i++)
+	for (size_t i = 0; i < n; i++)
 		all *= s->axes[i].n;
 	b->all = calloc(all, sizeof *b->all);
-	while (k < AXES) {
+	while (k < n) {
 		struct arena *own = arena_new(0);
 		struct res_point p = { .point = 0 };
 		struct real_beyond beyond[REAL_MOST];
 		const char *sets[AXES];
 		struct machine_conf *c;
 
-		for (size_t i = 0; i < AXES; i++)
+		for (size_t i = 0; i < n; i++)
 			sets[i] = s->axes[i].sets[at[i]];
 		c = sweep_conf(s, sets, &b->e);
 		CHECK_OK(c ? 0 : -1, b->e);
@@ -97,10 +97,10 @@ static void exhaust(struct bed *b)
 		}
 		machine_conf_free(c);
 		arena_free(own);
-		for (k = 0; k < AXES && ++at[k] == s->axes[k].n; k++)
+		for (k = 0; k < n && ++at[k] == s->axes[k].n; k++)
 			at[k] = 0;
 	}
-	CHECK(b->n > 2000);
+	CHECK(b->n >= least);
 	sweep_memos_free(&b->q.job, memos);
 	sweep_free(s);
 	arena_free(a);
@@ -174,7 +174,7 @@ TEST(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck)
 	struct rng r;
 
 	up(&b);
-	exhaust(&b);
+	exhaust(&b, 2000);
 	rng_seed(&r, test_seed(), "goals");
 	for (int i = 0; i < goals; i++) {
 		struct design_result out;
@@ -210,4 +210,76 @@ TEST(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck)
 	down(&b);
 }
 
-SUITE(p_design, T(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck));
+/* With events, which count: of a space small enough to run all of it with them. */
+TEST(events_have_the_last_word)
+{
+	static const char *const few[] = { "cores=16,32,64", "dram.channels=32,48,64,80", "l2.size=48 MiB,192 MiB",
+		                           "gemv.units=1,4" };
+	const int goals = test_rounds(2, 6, 20);
+	struct bed b;
+	struct rng r;
+
+	up(&b);
+	b.q.axes = few;
+	b.q.n_axes = sizeof few / sizeof *few;
+	b.q.job.how.fidelity = RUN_EVENT;
+	b.q.forms = 40;
+	b.q.events = 24;
+	exhaust(&b, 30);
+	rng_seed(&r, test_seed(), "events");
+	for (int i = 0; i < goals; i++) {
+		struct design_result out;
+		struct arena *a = arena_new(0);
+		const double most = threshold(&b, LATENCY, &r);
+		const struct goal g = {
+			.objective = i % 2 ? ENERGY : AREA, .of = { LATENCY }, .n = 1, .most = { most }
+		};
+		const double all = best_of(&b, &g, 0, NULL);
+		char text[64];
+		const char *bounds[1] = { text };
+
+		snprintf(text, sizeof text, "latency_us <= %.17g", most);
+		b.q.bounds = bounds;
+		b.q.n_bounds = 1;
+		b.q.objective = names[g.objective];
+		CHECK_OK(design_run(&b.q, a, &out, &b.e), b.e);
+		if (!out.reached || !out.best.by_events || out.best.objective > 1.01 * all)
+			test_fail(__FILE__, __LINE__, "least %s with %s: %.9g%s, and there is %.9g by events",
+			          b.q.objective, text, out.best.objective, out.reached ? "" : " does not hold", all);
+		CHECK((double)out.best.figures.total_ps / 1e6 <= most * (1 + 1e-9));
+		CHECK(out.events <= 60);
+		design_free(&out);
+		arena_free(a);
+	}
+	down(&b);
+}
+
+/* Unneeded changes are taken back, the way leads from the machine to the design, and what lies beside it fails. */
+TEST(an_answer_says_why_it_is_one)
+{
+	const char *bounds[] = { "latency_us <= 12", "power_w <= 400" };
+	struct design_result out;
+	struct arena *a = arena_new(0);
+	struct bed b;
+
+	up(&b);
+	b.q.bounds = bounds;
+	b.q.n_bounds = 2;
+	b.q.objective = "area_mm2";
+	CHECK_OK(design_run(&b.q, a, &out, &b.e), b.e);
+	CHECK(out.reached && out.changed && out.n_steps > 0);
+	for (size_t i = 0; i < out.n_steps; i++)
+		CHECK(strcmp(out.steps[i].from, out.steps[i].to) != 0);
+	CHECK_U64(out.steps[out.n_steps - 1].after.figures.total_ps, out.best.figures.total_ps);
+	for (size_t i = 0; i < out.n_beside; i++) {
+		CHECK(out.beside[i].one.objective < out.best.objective);
+		CHECK(out.beside[i].fails && !out.beside[i].one.meets);
+	}
+	CHECK(!out.has_second || (out.second.meets && out.second.objective > out.best.objective));
+	design_free(&out);
+	arena_free(a);
+	down(&b);
+}
+
+SUITE(p_design, T(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck), T(events_have_the_last_word),
+      T(an_answer_says_why_it_is_one));

@@ -4,6 +4,7 @@
 #include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
 #include "arch/machine/machine_peak.h"
+#include "sim/engine/real.h"
 #include "validate/tests/test.h"
 
 static struct tech *load(const char *node)
@@ -254,10 +255,78 @@ TEST(a_node_that_is_not_there_is_told_when_the_machine_is_read)
 	refused("die.machines=0", "1 to 4096");
 }
 
+/* What nobody builds: dies over a reticle, more stacks than its edges hold, more than a module is fed. Those that are sold are
+ * within it, two dies of a product counted as two. */
+static size_t beyond(const char *machine, const char *const *sets, int n, unsigned dies,
+                     struct real_beyond out[REAL_MOST])
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_load(machine, sets, n, &e);
+	size_t found;
+
+	CHECK_OK(c ? 0 : -1, e);
+	found = real_machine(&c->cfg, dies, out);
+	machine_conf_free(c);
+	return found;
+}
+
+TEST(what_nobody_builds_is_told_and_what_is_sold_is_not)
+{
+	static const char *const sold[] = { "h100",   "h200",    "a100",   "rtx5090", "rtx4090", "l4",
+		                            "tpu-v4", "tpu-v6e", "gaudi2", "dsocr",   "edge" };
+	static const char *const l2[] = { "l2.size=1248 MiB" }, *const stacks[] = { "dram.channels=112" };
+	struct real_beyond x[REAL_MOST];
+	struct err e = ERR_INIT;
+	struct machine_conf *c;
+
+	for (size_t i = 0; i < sizeof sold / sizeof *sold; i++)
+		CHECK_U64(beyond(sold[i], NULL, 0, 1, x), 0);
+	CHECK_U64(beyond("b200", NULL, 0, 1, x), 2);
+	CHECK_U64(beyond("b200", NULL, 0, 2, x), 0);
+	CHECK_U64(beyond("dsocr", l2, 1, 1, x), 1);
+	CHECK_STR(x[0].what, "reticle");
+	CHECK_HAS(x[0].text, "858");
+	CHECK_U64(beyond("dsocr", stacks, 1, 1, x), 1);
+	CHECK_STR(x[0].what, "edges");
+	CHECK_HAS(x[0].text, "7 stacks of HBM");
+	c = machine_conf_load("dsocr", NULL, 0, &e);
+	CHECK_U64(real_power(&c->cfg, 1, 1399, x), 0);
+	CHECK_U64(real_power(&c->cfg, 1, 1401, x), 1);
+	CHECK_U64(real_power(&c->cfg, 2, 1401, x), 0);
+	machine_conf_free(c);
+}
+
+/* A small die has no room for many stacks: it is as large as its edges need, and no larger where it has room. */
+TEST(a_die_is_as_large_as_its_edges_need)
+{
+	static const char *const small[] = { "cores=1",         "l2.size=0 B",      "kv_buffer.size=0 B",
+		                             "matrix.units=0",  "dram.channels=96", "dram.channels=16",
+		                             "dram.channels=48" };
+	struct err e = ERR_INIT;
+	double mm2[3];
+
+	for (int i = 0; i < 3; i++) {
+		const char *sets[5];
+		struct machine_conf *c;
+
+		memcpy(sets, small, sizeof sets);
+		sets[4] = small[4 + i];
+		c = machine_conf_load("dsocr", sets, 5, &e);
+		CHECK_OK(c ? 0 : -1, e);
+		mm2[i] = (double)c->cfg.die.area / AREA_MM2;
+		machine_conf_free(c);
+	}
+	/* 6, 1 and 3 stacks of 10.7 mm at two edges of a die of 33 to 26, over 1.32. */
+	CHECK(mm2[0] > 614 && mm2[0] < 616);
+	CHECK(mm2[2] > 153 && mm2[2] < 155);
+	CHECK(mm2[1] < 60 && mm2[1] > 17.2);
+}
+
 SUITE(t_area, T(sram_takes_its_cells_and_more_for_a_port), T(a_phy_is_by_pin_and_does_not_shrink_but_its_controller),
       T(an_array_is_its_multiply_adds_wherever_they_stand),
       T(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none), T(no_amount_that_goes_up_makes_a_die_smaller),
       T(leakage_of_a_square_millimetre_goes_with_power_and_density),
+      T(what_nobody_builds_is_told_and_what_is_sold_is_not), T(a_die_is_as_large_as_its_edges_need),
       T(a_node_that_is_not_there_is_told_when_the_machine_is_read),
       T(dies_are_within_a_quarter_of_published_ones_and_boards_within_a_fifth),
       T(a_peak_is_not_known_where_the_memory_is_not_and_rises_with_what_there_is));

@@ -311,8 +311,99 @@ TEST(rewrites_are_in_the_table)
 	refused("rewrite: kv-append\nworkload: {rewrite: kv-append}\n", 3, "stands twice");
 }
 
-SUITE(t_sweep, T(a_sweep_knows_what_its_base_runs), T(rewrites_are_in_the_table),
-      T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have),
+/* --- several workloads -------------------------------------------------------------------------------------- */
+
+TEST(a_mix_is_the_mean_of_its_parts_by_their_weights)
+{
+	const struct sweep_part parts[] = { { "a b", NULL, 0.75 }, { "c", NULL, 0.25 } };
+	const struct res_kind kinds[] = { { "gemm", 4, 100, 80, 8, 8, 16 } };
+	const struct res_resource held[] = { { "dram", 400, 200 } };
+	const struct res_stat stats[][2] = { { { "l2.hit_bytes", "bytes", 8, false }, { "dma.queue", "", 3, true } },
+		                             { { "l2.hit_bytes", "bytes", 4, false }, { "dma.queue", "", 7, true } } };
+	struct res_point rows[2] = { { .total_ps = 4000,
+		                       .energy_fj = 100,
+		                       .area_nm2 = 9,
+		                       .tokens = 4,
+		                       .roofline_bound = "dram",
+		                       .kinds = kinds,
+		                       .n_kinds = 1,
+		                       .resources = held,
+		                       .n_resources = 1,
+		                       .stats = stats[0],
+		                       .n_stats = 2 },
+		                     { .total_ps = 8000,
+		                       .energy_fj = 500,
+		                       .area_nm2 = 9,
+		                       .tokens = 8,
+		                       .roofline_bound = "gemv",
+		                       .stats = stats[1],
+		                       .n_stats = 2 } },
+			 out = { .point = 0 };
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+
+	CHECK_OK(sweep_mix(parts, rows, 2, a, &out, &e), e);
+	CHECK_U64(out.total_ps, 5000);
+	CHECK_U64(out.worst_ps, 8000);
+	CHECK_U64(out.energy_fj, 200);
+	CHECK_U64(out.area_nm2, 9);
+	CHECK_U64(out.tokens, 5);
+	CHECK_STR(out.roofline_bound, "dram"); /* 0.75 x 4000 is more than 0.25 x 8000 */
+	CHECK_U64(out.n_kinds, 1);
+	CHECK_U64(out.kinds[0].span_ps, 75);
+	CHECK_U64(out.resources[0].stall_ps, 300);
+	CHECK_U64(out.n_stats, 4);
+	CHECK_U64(out.stats[0].value, 7);
+	CHECK_U64(out.stats[1].value, 7); /* a state: the largest */
+	CHECK_STR(out.stats[2].name, "mix.a_b_ns");
+	CHECK_U64(out.stats[2].value, 4);
+	CHECK_U64(out.stats[3].value, 8);
+	arena_free(a);
+}
+
+TEST(a_sweep_of_several_workloads_knows_each_by_name)
+{
+	struct sweep *s =
+		expand(HEAD "workloads: [{model: llama-3.2-1b, weight: 3}, {name: long, model: llama-3.2-1b, phase: "
+	                    "prefill, weight: 1}]\naxes: {cores: [1, 2]}\n"
+	                    "columns: {a: mix.llama_3_2_1b_decode_ns, b: mix.long_ns, t: tokens_per_s}\n"
+	                    "constraints: worst_us < 100\n");
+
+	CHECK_U64(s->mix.n, 2);
+	CHECK_STR(s->mix.v[0].name, "llama-3.2-1b decode");
+	CHECK(s->mix.v[0].weight > 0.749 && s->mix.v[0].weight < 0.751);
+	sweep_free(s);
+}
+
+TEST(what_is_wrong_with_several_workloads_has_its_place)
+{
+	static const struct {
+		const char *text, *says;
+		int line;
+	} bad[] = {
+		{ "workloads: []\naxes: {cores: [1]}\n", "'workloads' is a list", 3 },
+		{ "workloads: [{model: m}, {model: m}]\naxes: {cores: [1]}\n", "two workloads are called 'm decode'",
+		  3 },
+		{ "workloads: [{model: m, weight: 0}]\naxes: {cores: [1]}\n", "above 0", 3 },
+		{ "workloads: [{model: m, wieght: 1}]\naxes: {cores: [1]}\n", "did you mean 'weight'", 3 },
+		{ "workloads: [{model: m}]\ntrace: t.db\naxes: {cores: [1]}\n", "'trace' is of one workload", 4 },
+		{ "workloads: [{model: m}]\naxes: {model.batch: [1, 2]}\n", "is of one workload", 4 },
+	};
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct err e = ERR_INIT;
+		char text[512];
+
+		snprintf(text, sizeof text, HEAD "%s", bad[i].text);
+		CHECK(!sweep_parse(text, "s.yaml", base, &e));
+		CHECK_HAS(e.msg, bad[i].says);
+		CHECK_U64(e.line, bad[i].line);
+	}
+}
+
+SUITE(t_sweep, T(a_mix_is_the_mean_of_its_parts_by_their_weights), T(a_sweep_of_several_workloads_knows_each_by_name),
+      T(what_is_wrong_with_several_workloads_has_its_place), T(a_sweep_knows_what_its_base_runs),
+      T(rewrites_are_in_the_table), T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have),
       T(a_grid_has_all_combinations_with_the_last_axis_fastest),
       T(a_range_has_its_ends_and_values_machines_can_be_built_of), T(linked_axes_move_together),
       T(where_leaves_points_out_by_axes_and_by_the_base), T(samples_have_the_points_asked_for_and_repeat),

@@ -1,0 +1,84 @@
+/* job_machines.c - npusim run -c A,B,C: one workload on several machines. */
+#include "sim/report/job_int.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/path.h"
+#include "sim/report/machines_doc.h"
+
+/* A machine, and the workload as it is run there: a GPU's kernels are others than an NPU's. */
+struct one {
+	struct machine_conf *conf;
+	struct workload w;
+	struct baseline *baseline;
+};
+
+static void one_free(struct one *x)
+{
+	baseline_free(x->baseline);
+	workload_free(&x->w);
+	machine_conf_free(x->conf);
+}
+
+static int one_run(const struct job *q, const char *config, struct one *x, struct eval *v, struct err *e)
+{
+	struct eval_job j = { .how = q->how };
+
+	if (!(x->conf = machine_conf_load(config, q->sets, q->n_sets, e)) ||
+	    eval_check(x->conf, config, &q->workload, e) < 0 || q->read(&q->workload, &x->conf->cfg, &x->w, e) < 0 ||
+	    eval_check_work(x->conf, &x->w, e) < 0 || eval_check_opaque(&x->w, q->allow_opaque, e) < 0)
+		return -1;
+	j.conf = x->conf;
+	j.w = &x->w;
+	if (eval_run(&j, x->w.in.arena, v, e) < 0)
+		return -1;
+	x->baseline = baseline_new(
+		&path_source, x->w.source == WORKLOAD_TRACE || x->w.source == WORKLOAD_LAID ? &x->w.in.trace : NULL);
+	eval_verdict(&j, x->baseline, x->w.in.arena, v);
+	return 0;
+}
+
+/* The names between commas. */
+static int split(const char *text, struct arena *a, const char **out, size_t *n, struct err *e)
+{
+	char *p = arena_strdup(a, text), *rest = NULL;
+
+	*n = 0;
+	if (!p)
+		return err_nomem(e, "for the machines");
+	for (char *word = strtok_r(p, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		word += strspn(word, " ");
+		if (*n == MACHINES_DOC_MOST)
+			return err_set(e, ERR_USAGE, "more than %d machines side by side, for option '-c'",
+			               MACHINES_DOC_MOST);
+		if (*word)
+			out[(*n)++] = word;
+	}
+	return *n ? 0 : err_set(e, ERR_USAGE, "no machine in '%s', for option '-c'", text);
+}
+
+bool job_is_machines(const struct job *j)
+{
+	return strchr(j->config, ',') && access(j->config, F_OK) != 0;
+}
+
+int job_machines(const struct job *j, struct doc *d, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	const char *configs[MACHINES_DOC_MOST];
+	struct one *v = a ? arena_array(a, MACHINES_DOC_MOST, sizeof *v) : NULL;
+	struct eval *evals = a ? arena_array(a, MACHINES_DOC_MOST, sizeof *evals) : NULL;
+	struct machines_doc x = { configs, evals, 0, j->how.fidelity == RUN_EVENT ? "event" : "analytic" };
+	int rc = v && evals ? split(j->config, a, configs, &x.n, e) : err_nomem(e, "for the machines");
+
+	for (size_t i = 0; rc == 0 && i < x.n; i++)
+		if ((rc = one_run(j, configs[i], &v[i], &evals[i], e)) < 0)
+			err_add(e, "running on '%s'", configs[i]);
+	if (rc == 0)
+		machines_doc(d, &x);
+	for (size_t i = 0; v && i < x.n; i++)
+		one_free(&v[i]);
+	arena_free(a);
+	return rc;
+}
