@@ -64,6 +64,8 @@ struct tiled {
 
 /* Reads and checks all that does not depend on a device. */
 struct tiled *tiled_load(const char *path, struct err *e);
+/* With KEY=VALUE over the file, in their order: "problem.q_len=4096". */
+struct tiled *tiled_load_edited(const char *path, const char *const *edits, int n, struct err *e);
 struct tiled *tiled_parse(const char *text, size_t n, const char *name, struct err *e);
 void tiled_free(struct tiled *t);
 /* Does it run on that device? `device`: its name, for the error. */

@@ -416,7 +416,15 @@ int tiled_check(const struct tiled *t, const struct gpu *g, const char *device, 
 
 /* --- reading ----------------------------------------------------------------------------------------------------- */
 
-static struct tiled *read_of(struct yaml *y, struct err *e)
+static int edit(struct tiled *t, const char *const *edits, int n, struct err *e)
+{
+	for (int i = 0; i < n; i++)
+		if (cfg_set(t->cfg, edits[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static struct tiled *read_of(struct yaml *y, const char *const *edits, int n, struct err *e)
 {
 	struct tiled *t = y ? calloc(1, sizeof *t) : NULL;
 
@@ -428,7 +436,7 @@ static struct tiled *read_of(struct yaml *y, struct err *e)
 	}
 	t->yaml = y;
 	if ((t->cfg = cfg_new(sections, &t->k, e)) && cfg_read(t->cfg, y, yaml_root(y), NULL, e) == 0 &&
-	    tiled_cfg_check(t, e) == 0)
+	    edit(t, edits, n, e) == 0 && tiled_cfg_check(t, e) == 0)
 		return t;
 	tiled_free(t);
 	return NULL;
@@ -436,12 +444,17 @@ static struct tiled *read_of(struct yaml *y, struct err *e)
 
 struct tiled *tiled_load(const char *path, struct err *e)
 {
-	return read_of(yaml_load(path, e), e);
+	return read_of(yaml_load(path, e), NULL, 0, e);
+}
+
+struct tiled *tiled_load_edited(const char *path, const char *const *edits, int n, struct err *e)
+{
+	return read_of(yaml_load(path, e), edits, n, e);
 }
 
 struct tiled *tiled_parse(const char *text, size_t n, const char *name, struct err *e)
 {
-	return read_of(yaml_parse(text, n, name, e), e);
+	return read_of(yaml_parse(text, n, name, e), NULL, 0, e);
 }
 
 void tiled_free(struct tiled *t)

@@ -2,10 +2,12 @@
 #define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "sim/cli/study_commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/path.h"
 #include "sim/report/answer_doc.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
@@ -81,6 +83,20 @@ static int study_answer(struct answer *x, const struct answer_runner *by, uint64
 	return rc < 0 ? -1 : answer_judge(x, e);
 }
 
+/* A file, or the name of a study that comes with npusim. */
+static struct answer *load(const char *name, const struct answer_runner *by, struct err *e)
+{
+	char relative[128], path[512];
+	struct err none = ERR_INIT;
+
+	if (!strpbrk(name, "/.") && strlen(name) < 64 && access(name, R_OK) != 0) {
+		snprintf(relative, sizeof relative, "configs/studies/%s.yaml", name);
+		if (path_data(relative, path, sizeof path, &none) == 0)
+			return answer_load(path, by, e);
+	}
+	return answer_load(name, by, e);
+}
+
 /* All files are read before the first command runs. */
 static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
                    const struct cmd *all, struct answers *s, struct err *e)
@@ -88,7 +104,7 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 	const struct answer_runner by = study_commands(all);
 
 	while (s->n < (size_t)files->n) {
-		struct answer *x = answer_load(files->v[s->n], &by, e);
+		struct answer *x = load(files->v[s->n], &by, e);
 
 		if (!x)
 			return -1;
@@ -101,7 +117,7 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 	for (size_t i = 0; i < s->n && !o->dry; i++)
 		if (study_answer(s->v[i], &by, o->jobs, e) < 0)
 			return -1;
-	return 0;
+	return o->dry ? 0 : answer_agree(s->v, s->n, e);
 }
 
 static int study(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,

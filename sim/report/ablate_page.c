@@ -107,7 +107,7 @@ static void change_row(const struct ablate_doc *v, size_t w, size_t i, struct st
 {
 	const struct ablate_result *r = &v->results[w];
 	const enum ablate_verdict judged = ablate_verdict_of(v->x, r, i);
-	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
+	const struct ablate_worth alone = ablate_alone(v->x, r, i), missed = ablate_missed(r, i);
 	struct str why = STR_INIT;
 
 	ablate_why(v->x, r, i, &why);

@@ -52,6 +52,19 @@ static void answer_doc_counts(size_t n, const size_t *counted, struct str *out)
 			         answer_verdict_name((enum answer_verdict)v));
 }
 
+size_t answer_worst(const struct answer *x, size_t i)
+{
+	static const enum answer_verdict order[ANSWER_VERDICTS] = { ANSWER_WRONG, ANSWER_PART, ANSWER_RIGHT,
+		                                                    ANSWER_ARITHMETIC, ANSWER_CANNOT };
+	size_t seen = 0;
+
+	for (int v = 0; v < ANSWER_VERDICTS; v++)
+		for (size_t k = 0; k < x->n_claims; k++)
+			if (x->claims[k].verdict == order[v] && seen++ == i)
+				return k;
+	return i;
+}
+
 static void claim_text(const struct answer *x, const struct answer_claim *c, struct str *out)
 {
 	struct str s = STR_INIT;
@@ -83,7 +96,7 @@ static void one_table(const struct answer *x, struct str *out)
 	answer_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, "\n\n");
 	for (size_t i = 0; i < x->n_claims; i++)
-		claim_text(x, &x->claims[i], out);
+		claim_text(x, &x->claims[answer_worst(x, i)], out);
 }
 
 void answer_table(const struct answers *s, struct str *out)

@@ -15,6 +15,8 @@ void answer_json(const struct answers *s, struct str *out); /* of one an object,
 void answer_markdown(const struct answers *s, struct str *out);
 /* A page for any browser, without scripts. */
 void answer_page(const struct answer *x, struct str *out);
+/* The i-th claim where wrong ones come first, then those right in part; a study's order within. */
+size_t answer_worst(const struct answer *x, size_t i);
 /* "batching" of "configs/studies/batching.yaml". */
 const char *answer_stem(const struct answer *x, size_t *n);
 

@@ -9,7 +9,7 @@
 
 static const char *class_of(enum answer_verdict v)
 {
-	static const char *const names[] = { "right", "nothing", "wrong", "none" };
+	static const char *const names[] = { "right", "nothing", "wrong", "none", "none" };
 
 	return names[v];
 }
@@ -150,7 +150,7 @@ void answer_page(const struct answer *x, struct str *out)
 		if (x->groups[i].table)
 			group_table(x, &x->groups[i], out);
 	for (size_t i = 0; i < x->n_claims; i++)
-		claim(x, &x->claims[i], out);
+		claim(x, &x->claims[answer_worst(x, i)], out);
 	str_add(out, "<p class=\"soft\">Made by <code>npusim study ");
 	plain_page_text(out, name ? name + 1 : x->path);
 	str_add(out, "</code>; every verdict follows from figures of the commands.</p>\n</html>\n");

@@ -353,17 +353,49 @@ static int list_runs(struct answer *x, struct answer_claim *c, const struct scop
 	return 0;
 }
 
+static bool any_figure(const struct scope *s)
+{
+	return memchr(s->used, true, sizeof s->used) != NULL;
+}
+
+static const char *text_of(const struct answer *x, const struct answer_claim *c, const char *figure, struct err *e)
+{
+	const struct expr_value *v = &x->runs[c->run].figures[figure_named(c->from, figure)];
+
+	if (v->type == EXPR_TEXT)
+		return v->text;
+	yaml_err(x->y, c->place, e, "'%s.%s' is no text", x->runs[c->run].label, figure);
+	return NULL;
+}
+
+/* As the command judged it. */
+static int judge_from(struct answer *x, struct answer_claim *c, struct scope *s, struct err *e)
+{
+	const char *verdict = text_of(x, c, "verdict", e);
+	int v = ANSWER_RIGHT;
+
+	if (!verdict || !(c->diags = text_of(x, c, "says", e)) || !(c->why = text_of(x, c, "why", e)))
+		return -1;
+	while (v <= ANSWER_WRONG && strcmp(verdict, answer_verdict_name((enum answer_verdict)v)) != 0)
+		v++;
+	c->verdict = v <= ANSWER_WRONG ? (enum answer_verdict)v : ANSWER_CANNOT;
+	s->used[c->run] = true;
+	return list_runs(x, c, s, e);
+}
+
 static int judge(struct answer *x, struct answer_claim *c, struct scope *s, struct err *e)
 {
 	bool yes = false;
 
 	memset(s->used, 0, sizeof s->used);
 	c->verdict = ANSWER_CANNOT;
+	if (c->from)
+		return judge_from(x, c, s, e);
 	if (c->cannot)
 		return 0;
 	if (holds(x, c, c->right, s, &yes, e) < 0)
 		return -1;
-	c->verdict = yes ? ANSWER_RIGHT : ANSWER_WRONG;
+	c->verdict = !yes ? ANSWER_WRONG : any_figure(s) ? ANSWER_RIGHT : ANSWER_ARITHMETIC;
 	if (!yes && c->in_part) {
 		if (holds(x, c, c->in_part, s, &yes, e) < 0)
 			return -1;
@@ -422,7 +454,7 @@ int answer_judge(struct answer *x, struct err *e)
 
 const char *answer_verdict_name(enum answer_verdict v)
 {
-	static const char *const names[] = { "right", "in part", "wrong", "cannot be asked" };
+	static const char *const names[] = { "right", "in part", "wrong", "arithmetic", "cannot be asked" };
 
 	return names[v];
 }
