@@ -83,7 +83,7 @@ static int study_answer(struct answer *x, const struct answer_runner *by, uint64
 	return rc < 0 ? -1 : answer_judge(x, e);
 }
 
-/* A file, or the name of a study that comes with npusim. */
+/* A file, or the name of a study that comes with npusim, which is told by where it lies there and not on this machine. */
 static struct answer *load(const char *name, const struct answer_runner *by, struct err *e)
 {
 	char relative[128], path[512];
@@ -91,8 +91,16 @@ static struct answer *load(const char *name, const struct answer_runner *by, str
 
 	if (!strpbrk(name, "/.") && strlen(name) < 64 && access(name, R_OK) != 0) {
 		snprintf(relative, sizeof relative, "configs/studies/%s.yaml", name);
-		if (path_data(relative, path, sizeof path, &none) == 0)
-			return answer_load(path, by, e);
+		if (path_data(relative, path, sizeof path, &none) == 0) {
+			struct answer *x = answer_load(path, by, e);
+
+			if (x && !(x->path = arena_strdup(x->a, relative))) {
+				err_nomem(e, NULL);
+				answer_free(x);
+				return NULL;
+			}
+			return x;
+		}
 	}
 	return answer_load(name, by, e);
 }

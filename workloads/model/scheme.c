@@ -161,7 +161,9 @@ enum dtype scheme_kv(const char *name, struct err *e)
 	static const struct {
 		const char *name;
 		enum dtype dtype;
-	} all[] = { { "bf16", DT_BF16 }, { "fp16", DT_FP16 }, { "fp8", DT_FP8 }, { "int8", DT_INT8 }, { "int4", DT_INT4 } };
+	} all[] = {
+		{ "bf16", DT_BF16 }, { "fp16", DT_FP16 }, { "fp8", DT_FP8 }, { "int8", DT_INT8 }, { "int4", DT_INT4 }
+	};
 
 	for (size_t i = 0; i < COUNT(all); i++)
 		if (strcmp(name, all[i].name) == 0)
