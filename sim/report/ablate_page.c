@@ -133,6 +133,24 @@ static void change_row(const struct ablate_doc *v, size_t w, size_t i, struct st
 	str_free(&why);
 }
 
+/* On the suites, before each workload. */
+static void ruling(const struct ablate_doc *v, size_t i, struct str *out)
+{
+	static const char *const classes[] = { "right", "nothing", "wrong", "none", "none" };
+	struct ablate_court c;
+	struct str why = STR_INIT;
+
+	ablate_court(v->x, v->results, i, &c);
+	if (c.ruling == ABLATE_NOT_RULED)
+		return;
+	ablate_court_why(v->x, v->results, i, &why);
+	str_addf(out, "<p><span class=\"v %s\">%s</span>: ", classes[c.ruling], ablate_ruling_name(c.ruling));
+	plain_page_text(out, str_c(&why));
+	str_add(out, "</p>\n");
+	out->failed |= why.failed;
+	str_free(&why);
+}
+
 static void change(const struct ablate_doc *v, size_t i, struct str *out)
 {
 	const struct ablate_change *c = &v->x->changes[i];
@@ -158,6 +176,7 @@ static void change(const struct ablate_doc *v, size_t i, struct str *out)
 	         c->expects == ABLATE_LESS_ENERGY ? "to take less energy"
 	         : c->expects == ABLATE_NO_SLOWER ? "to be no slower"
 	                                          : "to be faster");
+	ruling(v, i, out);
 	str_add(out,
 	        "<table class=\"stack\"><thead><tr><th>workload<th>the claim is<th class=\"n\">saves alone<th class=\"n\">"
 	        "missed by all<th>by<th>why</tr></thead>\n<tbody>\n");
