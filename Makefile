@@ -55,9 +55,9 @@ PROGRAM_OF = program_fields program_base program_words program_remainder program
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
-STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_run ablate_verdict \
+STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
-        sweep_view sweep_promising study experiment_read experiment_run experiment_values
+        sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
 DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
@@ -462,6 +462,12 @@ studies: all ## the questions of configs/studies answered: pages in results/stud
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
 	@sed -n '3p' validate/CLAIMS.md
+
+.PHONY: claims
+claims: all ## every figure of validate/CLAIMS.md worked out again from tables and commands; fails where one differs or two verdicts contradict
+	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --markdown $B/claims.md >$B/claims.txt
+	$(Q)diff validate/CLAIMS.md $B/claims.md
+	@sed -n '3p' $B/claims.md
 
 .PHONY: check-python
 check-python: all ## results/python beside the program: 200 random machines to the byte, faults, searches, the notebook (a part of check)

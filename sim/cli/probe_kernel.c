@@ -34,6 +34,8 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the GPU; by default the one a kernel was published for" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
+		{ 'e', "edit", OPT_LIST, &o.edits, "KEY=VALUE",
+		  "change the kernel's description first, as 'softmax.lanes=2'; may be repeated" },
 		{ 0, "beside", OPT_READ, &o.beside, "FILE",
 		  "instead: measured kernels beside their descriptions: traces/h100/micro/tiled.csv, described_cupti.csv there or of"
 		  " the H200, or a trace of our attention kernels with asynchronous copy on and off" },
@@ -50,6 +52,7 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe kernel\n"
 		"npusim probe kernel -c h100 l4-v6a\n"
 		"npusim probe kernel -c h100 h100-phase4x --format json\n"
+		"npusim probe kernel l4-v7a --edit problem.q_len=4096\n"
 		"npusim probe kernel -c h100 --beside traces/h100/micro/tiled.csv\n"
 		"npusim probe kernel -c h200 --beside traces/h200/micro/described_cupti.csv\n",
 		opts,
@@ -67,6 +70,8 @@ int cmd_probe_occupancy(int argc, char **argv, struct str *out, struct err *e)
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the GPU; by default the one a kernel was published for" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
+		{ 'e', "edit", OPT_LIST, &o.edits, "KEY=VALUE",
+		  "change the kernel's description first, as 'softmax.lanes=2'; may be repeated" },
 		{ 0, "threads", OPT_COUNT, &o.threads, "N", "instead of a file: threads of a block" },
 		{ 0, "registers", OPT_COUNT, &o.registers, "N", "with --threads: registers of each" },
 		{ 0, "shared", OPT_TEXT, &o.shared, "BYTES", "with --threads: shared memory of a block, as '70 KiB'" },

@@ -6,7 +6,7 @@
 
 struct probe_kernel_opts {
 	const char *config, *format, *beside, *shared;
-	struct opt_list sets;
+	struct opt_list sets, edits; /* of the GPU; of the kernel */
 	uint64_t threads, registers;
 	bool occupancy; /* is asked for, not the time */
 };

@@ -34,7 +34,7 @@ static int asked_load(struct asked *a, const char *path, const struct probe_kern
 {
 	const char *device = o->config;
 
-	*a = (struct asked){ .t = tiled_load(path, e) };
+	*a = (struct asked){ .t = tiled_load_as(path, o->edits.v, (size_t)o->edits.n, e) };
 	if (!a->t)
 		return -1;
 	if (!device)

@@ -26,8 +26,8 @@ int ablate_shows(const struct ablate_doc *v, size_t change)
 	if (v->x->changes[change].pays >= 0)
 		return v->x->changes[change].pays;
 	for (size_t w = 0; w < v->x->n_workloads; w++)
-		if (v->results[w].alone[change].run && ablate_alone(&v->results[w], change).value > most) {
-			most = ablate_alone(&v->results[w], change).value;
+		if (v->results[w].alone[change].run && ablate_alone(v->x, &v->results[w], change).value > most) {
+			most = ablate_alone(v->x, &v->results[w], change).value;
 			best = (int)w;
 		}
 	return best;
@@ -71,6 +71,74 @@ static void run_cells(struct doc *d, const struct row *x, bool watts)
 	doc_real_if(d, people ? "mm2" : "area_mm2", people ? 0 : 2, r->area_nm2, (double)r->area_nm2 / 1e12);
 }
 
+/* --- the court ----------------------------------------------------------------------------------------------------- */
+
+struct judged {
+	const struct ablate_doc *v;
+	const struct ablate_court *court;
+};
+
+static void suite_member(struct doc *d, const void *of, size_t i)
+{
+	const struct judged *x = of;
+	const struct ablate_suite *s = &x->court->suites[i];
+
+	if (!s->n)
+		return;
+	doc_text(d, "suite", x->v->x->suites[i]);
+	doc_count(d, "workloads", s->n);
+	doc_text(d, "effect", ablate_effect_name(s->effect));
+	doc_real(d, "saves", 5, s->saves);
+	doc_real(d, "half", 5, s->half);
+	doc_real(d, "low", 5, s->low);
+	doc_real(d, "high", 5, s->high);
+	doc_real(d, "owes", 5, s->owes);
+	doc_real(d, "time_saves", 5, s->time);
+	doc_real(d, "energy_saves", 5, s->energy);
+}
+
+/* For people a column a suite; of JSON a list. */
+static void court_row(struct doc *d, const void *of, size_t i)
+{
+	const struct ablate_doc *v = of;
+	const struct ablation *x = v->x;
+	struct ablate_court c;
+	struct str why = STR_INIT, cell = STR_INIT;
+	double energy = 0, n = 0;
+
+	if (d->heads)
+		return;
+	ablate_court(x, v->results, i, &c);
+	if (!x->changes[i].says || (d->format == OUT_TABLE && c.ruling == ABLATE_NOT_RULED))
+		return;
+	ablate_court_why(x, v->results, i, &why);
+	doc_text(d, d->format == OUT_TABLE ? "claim" : "name", x->changes[i].name);
+	if (d->format == OUT_JSON)
+		doc_text(d, "says", x->changes[i].says);
+	doc_text(d, "verdict", ablate_ruling_name(c.ruling));
+	for (size_t k = 0; k < x->n_suites; k++) {
+		const struct ablate_suite *s = &c.suites[k];
+
+		energy += s->energy * (double)s->n;
+		n += (double)s->n;
+		if (d->format != OUT_TABLE)
+			continue;
+		str_clear(&cell);
+		if (s->n)
+			str_addf(&cell, "%.1f +-%.1f", 100 * s->saves, 100 * s->half);
+		doc_text(d, x->suites[k], str_c(&cell));
+	}
+	doc_real_if(d, d->format == OUT_TABLE ? "energy" : "energy_saves_pct", 1, n > 0, n > 0 ? 100 * energy / n : 0);
+	doc_real(d, d->format == OUT_TABLE ? "mm2" : "area_mm2", d->format == OUT_TABLE ? 0 : 2, c.area / 1e12);
+	if (d->format == OUT_JSON) {
+		doc_text(d, "why", str_c(&why));
+		doc_table(d, "suites", NULL, x->n_suites, suite_member, &((struct judged){ v, &c }));
+	}
+	d->to->failed |= why.failed | cell.failed;
+	str_free(&why);
+	str_free(&cell);
+}
+
 /* --- tables -------------------------------------------------------------------------------------------------------- */
 
 static enum out_mark mark_of(enum ablate_verdict v)
@@ -84,7 +152,7 @@ static void change_row(struct doc *d, const struct row *x)
 {
 	const struct ablate_result *r = &x->v->results[x->w];
 	const enum ablate_verdict judged = ablate_verdict_of(x->v->x, r, x->change);
-	const struct ablate_worth alone = ablate_alone(r, x->change), missed = ablate_missed(r, x->change);
+	const struct ablate_worth alone = ablate_alone(x->v->x, r, x->change), missed = ablate_missed(r, x->change);
 
 	doc_text(d, "change", x->name);
 	doc_text(d, "alone", ablate_verdict_name(judged));
@@ -201,7 +269,7 @@ static void verdict_row(struct doc *d, const void *of, size_t w)
 	const struct row *x = of;
 	const struct ablate_result *r = &x->v->results[w];
 	const enum ablate_verdict judged = ablate_verdict_of(x->v->x, r, x->change);
-	const struct ablate_worth alone = ablate_alone(r, x->change), missed = ablate_missed(r, x->change);
+	const struct ablate_worth alone = ablate_alone(x->v->x, r, x->change), missed = ablate_missed(r, x->change);
 	struct str why = STR_INIT;
 
 	if (!r->alone[x->change].run)
@@ -250,6 +318,21 @@ static void page_head(struct doc *d, const struct ablate_doc *v)
 	doc_free(d, &s);
 }
 
+/* On the suites, before each workload. */
+static void page_ruling(struct doc *d, const struct ablate_doc *v, size_t i)
+{
+	static const enum out_mark marks[] = { OUT_GOOD, OUT_MID, OUT_BAD, OUT_MID, OUT_MID };
+	struct ablate_court c;
+	struct str why = STR_INIT;
+
+	ablate_court(v->x, v->results, i, &c);
+	if (c.ruling == ABLATE_NOT_RULED)
+		return;
+	ablate_court_why(v->x, v->results, i, &why);
+	doc_put_judged(d, marks[c.ruling], ablate_ruling_name(c.ruling), lines, str_c(&why));
+	doc_free(d, &why);
+}
+
 static void page_change(struct doc *d, const struct ablate_doc *v, size_t i)
 {
 	static const char *const claimed[] = { [ABLATE_LESS_ENERGY] = "claimed to take less energy",
@@ -268,6 +351,7 @@ static void page_change(struct doc *d, const struct ablate_doc *v, size_t i)
 			doc_put_lines(d, DOC_TEXT, lines, c->mechanism);
 		doc_put_lines(d, DOC_SOFT, lines, claimed[c->expects]);
 		page_sets(d, c->sets, c->n_sets);
+		page_ruling(d, v, i);
 		doc_table_open(d, NULL, NULL);
 		for (size_t w = 0; w < v->x->n_workloads; w++)
 			doc_row(d, verdict_row, &(struct row){ .v = v, .change = i }, w);
@@ -295,6 +379,13 @@ static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 		doc_say(d,
 		        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
 		        v->x->n_changes, v->x->base, ablate_how_run(v));
+	if (v->x->n_suites) {
+		doc_table(
+			d, NULL,
+			"claims on suites: percent of the time (of 'less energy': of that) that is saved, and by how much that may be off",
+			v->x->n_changes, court_row, v);
+		doc_say(d, "\n");
+	}
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		workload_table(d, v, w);
 	for (size_t i = 0; doc_on_page(d) && i < v->x->n_changes; i++)
@@ -314,7 +405,7 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	struct str why = STR_INIT;
 
 	if (!d->heads) {
-		alone = ablate_alone(r, c);
+		alone = ablate_alone(v->x, r, c);
 		missed = ablate_missed(r, c);
 		ablate_why(v->x, r, c, &why);
 	}
@@ -380,7 +471,7 @@ static void change(struct doc *d, const void *of, size_t i)
 	const struct changes *x = of;
 	const struct ablate_doc *v = x->v;
 	const struct ablate_result *r = &v->results[x->w];
-	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
+	const struct ablate_worth alone = ablate_alone(v->x, r, i), missed = ablate_missed(r, i);
 	struct str why = STR_INIT;
 
 	ablate_why(v->x, r, i, &why);
@@ -423,6 +514,8 @@ static void json(struct doc *d, const struct ablate_doc *v)
 	doc_text(d, "base", v->x->base);
 	doc_text(d, "fidelity", v->fidelity);
 	doc_table(d, "changes", NULL, v->x->n_changes, listed, v->x->changes);
+	if (v->x->n_suites)
+		doc_table(d, "court", NULL, v->x->n_changes, court_row, v);
 	doc_table(d, "workloads", NULL, v->x->n_workloads, workload, v);
 	doc_close(d, '}');
 }

@@ -3,7 +3,7 @@
 #define NPUSIM_SIM_REPORT_ABLATE_DOC_H
 
 #include "sim/report/doc.h"
-#include "sim/study/ablate.h"
+#include "sim/study/ablate_court.h"
 
 struct ablate_doc {
 	const struct ablation *x;

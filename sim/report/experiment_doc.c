@@ -82,7 +82,21 @@ static void experiment_doc_counts(size_t n, const size_t *counted, struct str *o
 			         experiment_verdict_name((enum experiment_verdict)v));
 }
 
-static const enum out_mark marks[EXPERIMENT_VERDICTS] = { OUT_GOOD, OUT_MID, OUT_BAD, OUT_MID };
+static const enum out_mark marks[EXPERIMENT_VERDICTS] = { OUT_GOOD, OUT_MID, OUT_BAD, OUT_MID, OUT_MID };
+
+size_t experiment_worst(const struct experiment *x, size_t i)
+{
+	static const enum experiment_verdict order[EXPERIMENT_VERDICTS] = { EXPERIMENT_WRONG, EXPERIMENT_PART,
+		                                                            EXPERIMENT_RIGHT, EXPERIMENT_ARITHMETIC,
+		                                                            EXPERIMENT_CANNOT };
+	size_t seen = 0;
+
+	for (int v = 0; v < EXPERIMENT_VERDICTS; v++)
+		for (size_t k = 0; k < x->n_claims; k++)
+			if (x->claims[k].verdict == order[v] && seen++ == i)
+				return k;
+	return i;
+}
 
 static void claim_text(struct doc *d, const struct experiment *x, const struct experiment_claim *c)
 {
@@ -123,7 +137,7 @@ static void one(struct doc *d, const struct experiment *x)
 	doc_put_lines(d, DOC_TEXT, lines, str_c(&counts));
 	doc_say(d, "\n");
 	for (size_t i = 0; i < x->n_claims; i++)
-		claim_text(d, x, &x->claims[i]);
+		claim_text(d, x, &x->claims[experiment_worst(x, i)]);
 	doc_free(d, &counts);
 }
 

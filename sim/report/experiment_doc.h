@@ -16,6 +16,8 @@ void experiment_doc(
 void experiment_markdown(const struct experiments *s, struct str *out);
 /* The same as HTML. */
 void experiment_page(const struct experiment *x, struct str *out);
+/* The i-th claim where wrong ones come first, then those right in part; a study's order within. */
+size_t experiment_worst(const struct experiment *x, size_t i);
 /* "batching" of "configs/studies/batching.yaml". */
 const char *experiment_stem(const struct experiment *x, size_t *n);
 

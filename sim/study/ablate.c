@@ -7,22 +7,13 @@
 
 #include "sim/base/path.h"
 #include "sim/base/str.h"
-#include "sim/base/yaml.h"
-
-struct reader {
-	const struct yaml *y;
-	struct ablation *x;
-	struct arena *a;
-	const char *config; /* the base's full path */
-	uint64_t base_hash;
-	struct err *e;
-};
+#include "sim/study/ablate_int.h"
 
 #define COUNT(v) (sizeof(v) / sizeof *(v))
 
 /* --- texts and numbers --------------------------------------------------------------------------------------------- */
 
-static int text_in(struct reader *r, const struct ynode *map, const char *key, const char **out)
+int ablate_text(struct ablate_reader *r, const struct ynode *map, const char *key, const char **out)
 {
 	const struct ynode *n = ynode_get(map, key);
 	const char *s;
@@ -36,17 +27,16 @@ static int text_in(struct reader *r, const struct ynode *map, const char *key, c
 	return (*out = arena_strdup(r->a, s)) ? 0 : err_nomem(r->e, NULL);
 }
 
-static int ablate_need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
+int ablate_need(struct ablate_reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
 {
-	if (text_in(r, map, key, out) < 0)
+	if (ablate_text(r, map, key, out) < 0)
 		return -1;
 	return *out ? 0 : yaml_err(r->y, map, r->e, "%s has no '%s'", what, key);
 }
 
 /* --- assignments --------------------------------------------------------------------------------------------------- */
 
-/* A mapping of keys to values as a list of KEY=VALUE; each is tried alone first, so that a fault has its line. */
-static int sets_in(struct reader *r, const struct ynode *n, const char *const **out, size_t *n_out)
+int ablate_sets(struct ablate_reader *r, const struct ynode *n, const char *const **out, size_t *n_out)
 {
 	const char **sets;
 	size_t at;
@@ -75,18 +65,50 @@ static int sets_in(struct reader *r, const struct ynode *n, const char *const **
 	return 0;
 }
 
+int ablate_unknown(struct ablate_reader *r, const struct ynode *n, const char *name, const char *what,
+                   const char *const *names, size_t n_names)
+{
+	const char *near = str_nearest(name, names, n_names);
+
+	return yaml_err(r->y, n, r->e, "'%s' is no %s of this file%s%s%s", name, what, near ? "; did you mean '" : "",
+	                near ? near : "", near ? "'?" : "");
+}
+
 /* --- workloads ----------------------------------------------------------------------------------------------------- */
 
-static int read_workload(struct reader *r, const struct ynode *n, struct ablate_workload *w)
+/* The suite's number; one that is new is one more. */
+static int read_suite(struct ablate_reader *r, const struct ynode *n, int *out)
 {
-	static const char *const ours[] = { "name", "only", NULL };
-	const struct ynode *only = ynode_get(n, "only");
+	const char *name;
+	size_t i = 0;
+
+	*out = -1;
+	if (!n)
+		return 0;
+	if (yaml_str(r->y, n, &name, r->e) < 0)
+		return -1;
+	while (i < r->x->n_suites && strcmp(r->x->suites[i], name) != 0)
+		i++;
+	if (i == ABLATE_SUITES)
+		return yaml_err(r->y, n, r->e, "more than %d suites", ABLATE_SUITES);
+	if (i == r->x->n_suites && !(r->x->suites[r->x->n_suites++] = arena_strdup(r->a, name)))
+		return err_nomem(r->e, NULL);
+	*out = (int)i;
+	return 0;
+}
+
+static int read_workload(struct ablate_reader *r, const struct ynode *n, struct ablate_workload *w)
+{
+	static const char *const ours[] = { "name", "only", "alone", "suite", NULL };
+	const struct ynode *only = ynode_get(n, "only"), *alone = ynode_get(n, "alone");
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a workload is a mapping: {name: NAME, model: MODEL}");
 	if (ablate_need(r, n, "name", "a workload", &w->name) < 0 ||
 	    workload_yaml(r->y, n, WORKLOAD_ABLATE_FILE, ours, r->a, &w->spec, r->e) < 0 ||
-	    (only && yaml_bool(r->y, only, &w->only, r->e) < 0))
+	    (only && yaml_bool(r->y, only, &w->only, r->e) < 0) ||
+	    (alone && yaml_bool(r->y, alone, &w->alone, r->e) < 0) ||
+	    read_suite(r, ynode_get(n, "suite"), &w->suite) < 0)
 		return -1;
 	for (const struct ablate_workload *o = r->x->workloads; o < w; o++)
 		if (strcmp(o->name, w->name) == 0)
@@ -94,7 +116,7 @@ static int read_workload(struct reader *r, const struct ynode *n, struct ablate_
 	return 0;
 }
 
-static int read_workloads(struct reader *r, const struct ynode *root)
+static int read_workloads(struct ablate_reader *r, const struct ynode *root)
 {
 	const struct ynode *n = ynode_get(root, "workloads");
 	bool any = false;
@@ -115,111 +137,10 @@ static int read_workloads(struct reader *r, const struct ynode *root)
 	return any ? 0 : yaml_err(r->y, n, r->e, "each workload is for some changes alone: one has no 'only'");
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------- */
-
-static const char *const change_keys[] = { "name",      "says",    "set",   "not_modelled",
-	                                   "mechanism", "expects", "apart", "pays" };
-
-/* That it changes the base, and that the machine can be. */
-static int check_change(struct reader *r, const struct ynode *at, const struct ablate_change *c)
-{
-	struct err why = ERR_INIT;
-	struct machine_conf *m = machine_base_conf(r->x->machines, c->sets, (int)c->n_sets, &why);
-	const bool same = m && cfg_hash(m->raw) == r->base_hash;
-
-	machine_conf_free(m);
-	if (!m)
-		return yaml_err(r->y, at, r->e, "'%s' makes a machine that cannot be: %s", c->name, why.msg);
-	return same ? yaml_err(r->y, at, r->e, "'%s' changes nothing: the base has %s already", c->name, c->sets[0])
-	            : 0;
-}
-
-static int read_pays(struct reader *r, const struct ynode *n, struct ablate_change *c)
-{
-	const char *names[ABLATE_WORKLOADS], *near, *s;
-
-	c->pays = -1;
-	if (!n)
-		return 0;
-	if (yaml_str(r->y, n, &s, r->e) < 0)
-		return -1;
-	for (size_t i = 0; i < r->x->n_workloads; i++) {
-		names[i] = r->x->workloads[i].name;
-		if (strcmp(names[i], s) == 0)
-			c->pays = (int)i;
-	}
-	if (c->pays >= 0)
-		return 0;
-	near = str_nearest(s, names, r->x->n_workloads);
-	return yaml_err(r->y, n, r->e, "'%s' is no workload of this file%s%s%s", s, near ? "; did you mean '" : "",
-	                near ? near : "", near ? "'?" : "");
-}
-
-static int read_expects(struct reader *r, const struct ynode *n, struct ablate_change *c)
-{
-	const char *s;
-
-	if (!n)
-		return 0;
-	if (yaml_str(r->y, n, &s, r->e) < 0)
-		return -1;
-	for (int i = ABLATE_FASTER; i <= ABLATE_LESS_ENERGY; i++)
-		if (strcmp(s, ablate_expects_name((enum ablate_expects)i)) == 0) {
-			c->expects = (enum ablate_expects)i;
-			return 0;
-		}
-	return yaml_err(r->y, n, r->e, "'%s' is not expected of a change: faster, no slower or less energy", s);
-}
-
-static int read_change(struct reader *r, const struct ynode *n, struct ablate_change *c)
-{
-	const struct ynode *set = ynode_get(n, "set"), *apart = ynode_get(n, "apart");
-
-	if (n->kind != YNODE_MAP)
-		return yaml_err(r->y, n, r->e, "a change is a mapping: {name: NAME, set: {l2.size: 64 MiB}}");
-	if (yaml_only_keys(r->y, n, change_keys, COUNT(change_keys), r->e) < 0 ||
-	    ablate_need(r, n, "name", "a change", &c->name) < 0 || text_in(r, n, "says", &c->says) < 0 ||
-	    text_in(r, n, "not_modelled", &c->not_modelled) < 0 || text_in(r, n, "mechanism", &c->mechanism) < 0 ||
-	    read_expects(r, ynode_get(n, "expects"), c) < 0 || read_pays(r, ynode_get(n, "pays"), c) < 0 ||
-	    (apart && yaml_bool(r->y, apart, &c->apart, r->e) < 0))
-		return -1;
-	for (const struct ablate_change *o = r->x->changes; o < c; o++)
-		if (strcmp(o->name, c->name) == 0)
-			return yaml_err(r->y, n, r->e, "two changes are called '%s'", c->name);
-	if (!set == !c->not_modelled)
-		return yaml_err(r->y, n, r->e, "change '%s' has %s 'not_modelled': it has one of them", c->name,
-		                set ? "both 'set' and" : "neither 'set' nor");
-	if (!set)
-		return 0;
-	r->x->n_run++;
-	return sets_in(r, set, &c->sets, &c->n_sets) < 0 ? -1 : check_change(r, set, c);
-}
-
-static int read_changes(struct reader *r, const struct ynode *root)
-{
-	const struct ynode *n = ynode_get(root, "changes");
-
-	if (!n)
-		return yaml_err(r->y, root, r->e,
-		                "an ablation has 'changes', a list: [{name: more L2, set: {l2.size: 64 MiB}}]");
-	if (n->kind != YNODE_SEQ || !n->n)
-		return yaml_err(r->y, n, r->e, "'changes' is empty: write [{name: more L2, set: {l2.size: 64 MiB}}]");
-	if (n->n > ABLATE_CHANGES)
-		return yaml_err(r->y, n, r->e, "more than %d changes", ABLATE_CHANGES);
-	if (!(r->x->changes = arena_array(r->a, n->n, sizeof *r->x->changes)))
-		return err_nomem(r->e, NULL);
-	for (size_t i = 0; i < n->n; i++) {
-		if (read_change(r, n->vals[i], &r->x->changes[i]) < 0)
-			return -1;
-		r->x->n_changes++;
-	}
-	return r->x->n_run ? 0 : yaml_err(r->y, n, r->e, "no change of the list has a 'set': there is nothing to run");
-}
-
 /* --- the whole ----------------------------------------------------------------------------------------------------- */
 
 /* A file the ablation names: beside it, as it is, or where the data are. */
-static const char *ablate_find(struct reader *r, const char *name)
+static const char *ablate_find(struct ablate_reader *r, const char *name)
 {
 	struct err none = ERR_INIT;
 	char path[512];
@@ -232,7 +153,7 @@ static const char *ablate_find(struct reader *r, const char *name)
 }
 
 /* The machine with `set`, if there is one: read alone first, so that what is wrong with the file has its own line. */
-static int read_machines(struct reader *r, const struct ynode *root)
+static int read_machines(struct ablate_reader *r, const struct ynode *root)
 {
 	const struct ynode *set = ynode_get(root, "set");
 	const char *const *sets;
@@ -243,7 +164,7 @@ static int read_machines(struct reader *r, const struct ynode *root)
 		return yaml_err(r->y, ynode_get(root, "base"), r->e, "%s", why.msg);
 	if (!set)
 		return 0;
-	if (sets_in(r, set, &sets, &n) < 0)
+	if (ablate_sets(r, set, &sets, &n) < 0)
 		return -1;
 	machine_base_free(r->x->machines);
 	r->x->sets = sets;
@@ -253,7 +174,7 @@ static int read_machines(struct reader *r, const struct ynode *root)
 	return yaml_err(r->y, set, r->e, "%s", why.msg);
 }
 
-static int read_base(struct reader *r, const struct ynode *root)
+static int read_base(struct ablate_reader *r, const struct ynode *root)
 {
 	const struct ynode *set = ynode_get(root, "set");
 	struct machine_conf *m;
@@ -274,9 +195,32 @@ static int read_base(struct reader *r, const struct ynode *root)
 	return r->e->kind ? -1 : 0;
 }
 
-static int ablate_read_root(struct reader *r)
+static int read_exchange(struct ablate_reader *r, const struct ynode *root)
 {
-	static const char *const keys[] = { "ablation", "base", "set", "start", "workloads", "changes" };
+	const struct ynode *n = ynode_get(root, "exchange");
+	struct machine_conf *m, *base;
+	struct err why = ERR_INIT;
+	bool smaller;
+
+	if (!n)
+		return 0;
+	if (ablate_sets(r, n, &r->x->exchange, &r->x->n_exchange) < 0)
+		return -1;
+	base = machine_base_conf(r->x->machines, NULL, 0, &why);
+	m = base ? machine_base_conf(r->x->machines, r->x->exchange, (int)r->x->n_exchange, &why) : NULL;
+	smaller = m && m->cfg.die.area < base->cfg.die.area;
+	machine_conf_free(base);
+	machine_conf_free(m);
+	if (why.kind)
+		return yaml_err(r->y, n, r->e, "'exchange' makes a machine that cannot be: %s", why.msg);
+	return smaller ? 0
+	               : yaml_err(r->y, n, r->e,
+	                          "'exchange' gives area back: this takes none, or the base has no die.node");
+}
+
+static int ablate_read_root(struct ablate_reader *r)
+{
+	static const char *const keys[] = { "ablation", "base", "set", "exchange", "start", "workloads", "changes" };
 	const struct ynode *root = yaml_root(r->y), *n = ynode_get(root, "ablation");
 	const char *start = NULL;
 	uint64_t version;
@@ -289,21 +233,23 @@ static int ablate_read_root(struct reader *r)
 	if (version != 1)
 		return yaml_err(r->y, n, r->e, "this build reads ablations of version 1, not %llu",
 		                (unsigned long long)version);
-	if (text_in(r, root, "start", &start) < 0)
+	if (ablate_text(r, root, "start", &start) < 0)
 		return -1;
 	if (start && (run_start_parse(start, &r->x->start, r->e) < 0 || r->x->start == RUN_RESIDENT)) {
 		err_clear(r->e);
 		return yaml_err(r->y, ynode_get(root, "start"), r->e, "unknown start '%s': it is steady or cold",
 		                start);
 	}
-	return read_base(r, root) < 0 || read_workloads(r, root) < 0 ? -1 : read_changes(r, root);
+	return read_base(r, root) < 0 || read_exchange(r, root) < 0 || read_workloads(r, root) < 0
+	               ? -1
+	               : ablate_changes(r, root);
 }
 
 struct ablation *ablate_load(const char *path, struct err *e)
 {
 	struct ablation *x = calloc(1, sizeof *x);
 	struct yaml *y = NULL;
-	struct reader r = { .x = x, .e = e };
+	struct ablate_reader r = { .x = x, .e = e };
 	int rc = -1;
 
 	if (!x || !(x->a = r.a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))

@@ -3,10 +3,13 @@
  *   ablation: 1
  *   base: CONFIG.yaml                    the machine that the changes are made to
  *   set: {KEY: VALUE, ...}               over it, for all runs; may be left out
+ *   exchange: {KEY: VALUE, ...}          what area is taken from where a change needs more (ablate_court.h); may be left out
  *   workloads: a list of
  *     {name: NAME, trace: FILE, range: NAME}           a trace, or any profile
  *     {name: NAME, model: MODEL, phase: decode, ...}   a model by its description; keys are the options of `npusim run`
- *     {..., only: true}                  only for the changes that name it under `pays`
+ *     {..., only: true}                  only for the changes that name it under `pays`, or its suite under `suites`
+ *     {..., suite: NAME}                 one of those that a claim is judged by together (ablate_court.h)
+ *     {..., alone: true}                 no runs of all but each
  *   changes: a list of
  *     name: NAME                         what tables call it
  *     says: TEXT                         what is claimed, in the words of who claims it; may be left out
@@ -18,6 +21,10 @@
  *                                        that a run takes fewer joules, whatever its time
  *     apart: true                        a way to run the machine and no part of it: judged alone, in no run of all
  *     pays: NAME                         a workload in which the mechanism shows; may be left out
+ *     suites: [NAME, ...]                what it is claimed of; all that are not `only` where it is left out
+ *     over: NAME                         made to the machine that has that change, and measured from it
+ *     versus: NAME                       measured from the machine that has that change in its place: it claims to be the better one
+ *     of: NAME                           a part of that change, which has `parts: true` in place of a `set`: all of those together
  *
  * What a change is worth alone and what it is worth to a machine with all the others differ where two changes serve the same thing
  * (both alone win what either wins), or one pays only with the other: so both stand in the answer.
@@ -38,12 +45,14 @@
 
 #define ABLATE_CHANGES   200
 #define ABLATE_WORKLOADS 32
+#define ABLATE_SUITES    8
 #define ABLATE_JOBS      512
 
 struct ablate_workload {
 	const char *name;
 	struct workload_spec spec;
-	bool only;
+	int suite;        /* -1: none */
+	bool only, alone; /* alone: no runs of all but each */
 };
 
 enum ablate_expects { ABLATE_FASTER, ABLATE_NO_SLOWER, ABLATE_LESS_ENERGY };
@@ -53,19 +62,25 @@ struct ablate_change {
 	const char *const *sets; /* KEY=VALUE */
 	size_t n_sets;
 	enum ablate_expects expects;
-	bool apart;
-	int pays; /* the workload; -1: none is named */
+	bool apart, parts;
+	int pays;        /* the workload; -1: none is named */
+	int ref;         /* the change that it is measured from; -1: the base */
+	bool over;       /* made to that one's machine */
+	const char *of;  /* the change it is a part of; NULL: none */
+	uint32_t suites; /* by bit */
 };
 
 struct ablation {
 	struct arena *a;
 	const char *path, *base;
-	const char *const *sets;
-	size_t n_sets;
+	const char *const *sets, *const *exchange;
+	size_t n_sets, n_exchange;
 	struct machine_base *machines; /* the base with them: what the changes are made to */
 	enum run_start start;
 	struct ablate_workload *workloads;
 	size_t n_workloads;
+	const char *suites[ABLATE_SUITES];
+	size_t n_suites;
 	struct ablate_change *changes;
 	size_t n_changes, n_run; /* of them those that are changes */
 };
@@ -76,7 +91,13 @@ void ablate_free(struct ablation *x);
 /* Only the workloads that are named, in the file's order; none: all. Changes keep those they name. */
 int ablate_choose(struct ablation *x, const char *const *names, int n_names, struct err *e);
 
-#define ABLATE_SPREAD 0.02 /* of a run's time: what p_analytic holds traced steps to, closed form from events */
+/* What its machine is made of: of one that is `over` another, that one's first. NULL: out of memory. */
+const char *const *ablate_change_sets(const struct ablation *x, const struct ablate_change *c, struct arena *a,
+                                      size_t *n);
+
+#define ABLATE_NOTICED 0.005 /* of a time, or energy: less than that nobody would notice */
+#define ABLATE_SPARED  0.01  /* of it: a part that costs no more than this to be without is not missed */
+#define ABLATE_SPREAD  0.02  /* of a run's time: what p_analytic holds traced steps to, closed form from events */
 
 /* One run. */
 struct ablate_run {
@@ -89,6 +110,7 @@ struct ablate_run {
 };
 struct ablate_result {
 	struct ablate_run base, all;        /* all: not run where the workload is for some changes alone */
+	struct ablate_run exchange;         /* the base with x->exchange */
 	struct ablate_run *alone, *without; /* by change */
 };
 struct ablate_how {
@@ -104,7 +126,8 @@ int ablate_run(const struct ablation *x, size_t workload, const struct op_stream
 /* Runs that a workload takes, but those with events after the closed form. */
 size_t ablate_runs(const struct ablation *x, size_t workload);
 
-/* What a change is worth: positive saves, as a fraction of the base's time; of `without` what it costs the whole to miss it. */
+/* What a change is worth: positive saves, as a fraction of the time of what it is measured from; of `without` what it costs the
+ * whole to miss it. */
 struct ablate_worth {
 	bool known; /* both were run */
 	enum run_fidelity by;
@@ -112,8 +135,17 @@ struct ablate_worth {
 	bool both; /* `form` is the same in closed form */
 	double form;
 };
-struct ablate_worth ablate_alone(const struct ablate_result *r, size_t change);
+struct ablate_worth ablate_alone(const struct ablation *x, const struct ablate_result *r, size_t change);
 struct ablate_worth ablate_missed(const struct ablate_result *r, size_t change);
+/* The same in joules. */
+struct ablate_worth ablate_joules(const struct ablation *x, const struct ablate_result *r, size_t change);
+/* What the exchange saves, which is mostly less than nothing. */
+struct ablate_worth ablate_exchange(const struct ablate_result *r);
+/* By how much such a figure may be off: what events and closed form differ by, of the effect where both were run; `r`'s base. */
+double ablate_half(const struct ablation *x, const struct ablate_result *r, size_t change,
+                   const struct ablate_worth *w);
+/* The machine that a change is measured from. */
+const struct ablate_run *ablate_ref(const struct ablation *x, const struct ablate_result *r, size_t change);
 
 enum ablate_verdict {
 	ABLATE_NOT_MODELLED, /* never judged */

@@ -4,9 +4,7 @@
 #include "sim/engine/engine.h"
 #include "sim/study/ablate.h"
 
-#define NOTICED 0.005 /* of the base's time, or energy: less than that nobody would notice */
-#define SPARED  0.01  /* of it: a part that costs no more than this to be without is not missed */
-#define WORTH   0.02  /* of it: a wait that changed by less is no reason */
+#define WORTH 0.02 /* of it: a wait that changed by less is no reason */
 
 /* --- figures ------------------------------------------------------------------------------------------------------- */
 
@@ -51,9 +49,24 @@ static struct ablate_worth worth(of_runs *of, const struct ablate_run *than, con
 	return w;
 }
 
-struct ablate_worth ablate_alone(const struct ablate_result *r, size_t change)
+const struct ablate_run *ablate_ref(const struct ablation *x, const struct ablate_result *r, size_t change)
 {
-	return worth(faster, &r->base, &r->alone[change]);
+	return x->changes[change].ref < 0 ? &r->base : &r->alone[x->changes[change].ref];
+}
+
+struct ablate_worth ablate_alone(const struct ablation *x, const struct ablate_result *r, size_t change)
+{
+	return worth(faster, ablate_ref(x, r, change), &r->alone[change]);
+}
+
+struct ablate_worth ablate_joules(const struct ablation *x, const struct ablate_result *r, size_t change)
+{
+	return worth(fewer_joules, ablate_ref(x, r, change), &r->alone[change]);
+}
+
+struct ablate_worth ablate_exchange(const struct ablate_result *r)
+{
+	return worth(faster, &r->base, &r->exchange);
 }
 
 struct ablate_worth ablate_missed(const struct ablate_result *r, size_t change)
@@ -85,8 +98,8 @@ static double spread(const struct ablate_run *r, bool joules)
 static enum effect plainly(const struct ablate_change *c, double x)
 {
 	if (c->expects == ABLATE_NO_SLOWER)
-		return x < -SPARED ? COSTS : NONE;
-	return x > NOTICED ? PAYS : x < -NOTICED ? COSTS : NONE;
+		return x < -ABLATE_SPARED ? COSTS : NONE;
+	return x > ABLATE_NOTICED ? PAYS : x < -ABLATE_NOTICED ? COSTS : NONE;
 }
 
 /* A key that the closed form takes no notice of: what it says of the change is nothing. */
@@ -96,6 +109,17 @@ static bool left_out(const struct ablate_change *c)
 		if (!engine_form_covers(c->sets[i]))
 			return true;
 	return false;
+}
+
+double ablate_half(const struct ablation *x, const struct ablate_result *r, size_t change, const struct ablate_worth *w)
+{
+	const double off = spread(&r->base, false);
+
+	if (w->by == RUN_ANALYTIC)
+		return off > ABLATE_SPREAD ? off : ABLATE_SPREAD;
+	if (!w->both || (change < x->n_changes && left_out(&x->changes[change])))
+		return 0;
+	return ablate_verdict_size_of(w->value - w->form);
 }
 
 static enum effect effect(const struct ablate_change *c, const struct ablate_worth *w, double off)
@@ -119,7 +143,7 @@ static bool of_joules(const struct ablation *x, size_t change)
 
 static struct ablate_worth claimed_alone(const struct ablation *x, const struct ablate_result *r, size_t change)
 {
-	return of_joules(x, change) ? worth(fewer_joules, &r->base, &r->alone[change]) : ablate_alone(r, change);
+	return of_joules(x, change) ? ablate_joules(x, r, change) : ablate_alone(x, r, change);
 }
 
 static struct ablate_worth claimed_missed(const struct ablation *x, const struct ablate_result *r, size_t change)
@@ -131,7 +155,7 @@ static enum effect effect_alone(const struct ablation *x, const struct ablate_re
 {
 	const struct ablate_worth w = claimed_alone(x, r, change);
 
-	return effect(&x->changes[change], &w, spread(&r->base, of_joules(x, change)));
+	return effect(&x->changes[change], &w, spread(ablate_ref(x, r, change), of_joules(x, change)));
 }
 
 static enum effect effect_missed(const struct ablation *x, const struct ablate_result *r, size_t change)
@@ -229,33 +253,37 @@ static void ablate_verdict_bytes(const struct ablate_run *a, const struct ablate
 		str_addf(out, ", DRAM bytes %+.0f %%", by);
 }
 
-/* Of the same fidelity as the change's run. */
-static const struct ablate_run *base_of(const struct ablate_result *r, const struct ablate_run *x)
+/* What it is measured from, by the same fidelity as the change's run. */
+static const struct ablate_run *base_of(const struct ablation *x, const struct ablate_result *r, size_t change)
 {
-	return r->base.by != x->by && r->base.form ? r->base.form : &r->base;
+	const struct ablate_run *than = ablate_ref(x, r, change);
+
+	return than->by != r->alone[change].by && than->form ? than->form : than;
 }
 
 static bool noticed(double x)
 {
-	return x > NOTICED || x < -NOTICED;
+	return x > ABLATE_NOTICED || x < -ABLATE_NOTICED;
 }
 
-static void joules_alone(const struct ablate_result *r, size_t change, double alone, struct str *out)
+static void joules_alone(const struct ablation *all, const struct ablate_result *r, size_t change, double alone,
+                         struct str *out)
 {
-	const struct ablate_run *x = &r->alone[change], *base = base_of(r, x);
+	const struct ablate_run *x = &r->alone[change], *base = base_of(all, r, change);
 
 	if (noticed(alone))
 		str_addf(out, "%s %.1f %% of the energy (%.4g to %.4g mJ), time %+.1f %%",
 		         alone > 0 ? "saves" : "costs", 100 * ablate_verdict_size_of(alone),
 		         (double)base->energy_fj / 1e12, (double)x->energy_fj / 1e12,
-		         -100 * ablate_alone(r, change).value);
+		         -100 * ablate_alone(all, r, change).value);
 	else
 		str_add(out, "alone it changes no energy one would notice");
 }
 
-static void time_alone(const struct ablate_result *r, size_t change, double alone, struct str *out)
+static void time_alone(const struct ablation *all, const struct ablate_result *r, size_t change, double alone,
+                       struct str *out)
 {
-	const struct ablate_run *x = &r->alone[change], *base = base_of(r, x);
+	const struct ablate_run *x = &r->alone[change], *base = base_of(all, r, change);
 
 	if (!noticed(alone)) {
 		str_add(out, "alone it changes nothing one would notice");
@@ -268,12 +296,12 @@ static void time_alone(const struct ablate_result *r, size_t change, double alon
 
 static void without_it(double missed, bool joules, struct str *out)
 {
-	if (missed > NOTICED)
+	if (missed > ABLATE_NOTICED)
 		str_addf(out, "; without it all the others take %.1f %% %s", 100 * missed,
 		         joules ? "more energy" : "longer");
-	else if (missed < -NOTICED && joules)
+	else if (missed < -ABLATE_NOTICED && joules)
 		str_addf(out, "; without it all the others take %.1f %% less energy", -100 * missed);
-	else if (missed < -NOTICED)
+	else if (missed < -ABLATE_NOTICED)
 		str_addf(out, "; without it all the others are %.1f %% faster", -100 * missed);
 }
 
@@ -323,7 +351,7 @@ void ablate_why(const struct ablation *x, const struct ablate_result *r, size_t 
 	if (effect_alone(x, r, change) == UNSURE)
 		both_say(&alone, "alone it saves", "alone it costs", out);
 	else
-		(joules ? joules_alone : time_alone)(r, change, alone.value, out);
+		(joules ? joules_alone : time_alone)(x, r, change, alone.value, out);
 	if (effect_missed(x, r, change) != UNSURE)
 		without_it(claimed_missed(x, r, change).value, joules, out);
 }

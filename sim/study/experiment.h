@@ -23,7 +23,13 @@
  *     in_part: EXPR                     true: it is right in part; else it is wrong
  *     cannot: TEXT                      in place of both: why it cannot be asked here
  *     why: TEXT                         the arithmetic, with figures
+ *     asserts: NAME, denies: NAME       what several claims say in words of their own, or the opposite of it
+ *     or {from: RUN, at: TEXT}          every run of that name is a claim of whom the command has judged it: its figures `says`,
+ *                                       `verdict` (right, in part, wrong; another cannot be asked) and `why` are texts
  *   In `answer`, `why` and `table`, {EXPR} is a figure of four digits, {EXPR; 1} one with one decimal.
+ *
+ * A claim whose expressions name no figure follows from numbers that were typed into the file: where it holds, that is told as
+ * arithmetic, and not as right. Claims of the same words have the same verdict, or one of them is wrong (experiment_agree).
  *
  * A PATH is names with dots between; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
  * up, and # at the end counts them. Expressions are those of expr.h; one that has no value is an error, so that a verdict
@@ -99,9 +105,19 @@ struct experiment_run {
 	size_t first;       /* the run that first.FIGURE means */
 };
 
-enum experiment_verdict { EXPERIMENT_RIGHT, EXPERIMENT_PART, EXPERIMENT_WRONG, EXPERIMENT_CANNOT, EXPERIMENT_VERDICTS };
+enum experiment_verdict {
+	EXPERIMENT_RIGHT,
+	EXPERIMENT_PART,
+	EXPERIMENT_WRONG,
+	EXPERIMENT_ARITHMETIC,
+	EXPERIMENT_CANNOT,
+	EXPERIMENT_VERDICTS
+};
 struct experiment_claim {
 	const char *says, *at, *right, *in_part, *cannot, *why; /* why: with its figures, once it is judged */
+	const char *asserts, *denies;
+	const struct experiment_group *from; /* whose run `run` judges it; NULL: the expressions */
+	size_t run;
 	const struct ynode *place;
 	enum experiment_verdict verdict;
 	size_t *runs, n_runs; /* whose figures it is of, each command once */
@@ -139,6 +155,9 @@ int experiment_take(struct experiment *x, size_t run, const struct json *documen
 /* Verdicts, and texts with their figures. */
 int experiment_judge(struct experiment *x, struct err *e);
 const char *experiment_verdict_name(enum experiment_verdict v);
+/* Of claims that say the same, here or in another study, all have one verdict, and who denies it the opposite: else an error that
+ * names both. What cannot be asked, and arithmetic, contradicts nothing. */
+int experiment_agree(struct experiment *const *v, size_t n, struct err *e);
 /* A figure as it is printed: "1,234", "0.5", "dram", "-". */
 void experiment_number(const struct expr_value *v, int digits, struct str *out);
 

@@ -327,21 +327,80 @@ static int read_group(struct reader *r, const struct ynode *n, struct experiment
 
 static int read_claim(struct reader *r, const struct ynode *n, struct experiment_claim *c)
 {
-	static const char *const keys[] = { "says", "at", "right", "in_part", "cannot", "why" };
+	static const char *const keys[] = { "says", "at", "right", "in_part", "cannot", "why", "asserts", "denies" };
 
-	if (n->kind != YNODE_MAP)
-		return yaml_err(r->x->y, n, r->e, "a claim is a mapping: {says: TEXT, right: EXPR, why: TEXT}");
 	c->place = n;
 	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "says", "a claim", &c->says) < 0 ||
 	    text_in(r, n, "at", &c->at) < 0 || text_in(r, n, "right", &c->right) < 0 ||
 	    text_in(r, n, "in_part", &c->in_part) < 0 || text_in(r, n, "cannot", &c->cannot) < 0 ||
-	    text_in(r, n, "why", &c->why) < 0)
+	    text_in(r, n, "why", &c->why) < 0 || text_in(r, n, "asserts", &c->asserts) < 0 ||
+	    text_in(r, n, "denies", &c->denies) < 0)
 		return -1;
 	if (!c->right == !c->cannot)
 		return yaml_err(r->x->y, n, r->e, "a claim has 'right', an expression, or 'cannot', a reason");
 	if (c->cannot && (c->in_part || c->why))
 		return yaml_err(r->x->y, n, r->e, "a claim that cannot be asked has its reason alone");
 	return c->right && !c->why ? yaml_err(r->x->y, n, r->e, "this claim has no 'why'") : 0;
+}
+
+static bool has_figure(const struct experiment_group *g, const char *name)
+{
+	for (size_t i = 0; i < g->n_figures; i++)
+		if (strcmp(g->figures[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A claim of every run of a name. */
+static int read_from(struct reader *r, const struct ynode *n)
+{
+	static const char *const keys[] = { "from", "at" }, *const figures[] = { "says", "verdict", "why" };
+	const struct experiment_group *g = r->x->groups;
+	const char *name, *at = NULL;
+
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "from", "a claim", &name) < 0 ||
+	    text_in(r, n, "at", &at) < 0)
+		return -1;
+	while (g < r->x->groups + r->x->n_groups && strcmp(g->name, name) != 0)
+		g++;
+	if (g == r->x->groups + r->x->n_groups)
+		return yaml_err(r->x->y, ynode_get(n, "from"), r->e, "no run is called '%s'", name);
+	for (size_t i = 0; i < COUNT(figures); i++)
+		if (!has_figure(g, figures[i]))
+			return yaml_err(r->x->y, n, r->e, "'%s' takes no '%s', which its claims are of", name,
+			                figures[i]);
+	if (r->x->n_claims + g->n > EXPERIMENT_CLAIMS)
+		return yaml_err(r->x->y, n, r->e, "more than %d claims", EXPERIMENT_CLAIMS);
+	for (size_t i = g->first; i < g->first + g->n; i++) {
+		const char *shown = g->n_loops ? r->x->runs[i].shown[0] : g->name;
+		struct experiment_claim *c = &r->x->claims[r->x->n_claims++];
+
+		*c = (struct experiment_claim){ .says = shown, .from = g, .run = i, .place = n };
+		if (!(c->at = at ? arena_printf(r->x->a, "%s (%s)", at, shown) : shown))
+			return err_nomem(r->e, NULL);
+	}
+	return 0;
+}
+
+static int read_claims(struct reader *r, const struct ynode *claims)
+{
+	for (size_t i = 0; i < claims->n; i++) {
+		const struct ynode *n = claims->vals[i];
+
+		if (n->kind != YNODE_MAP)
+			return yaml_err(r->x->y, n, r->e, "a claim is a mapping: {says: TEXT, right: EXPR, why: TEXT}");
+		if (ynode_get(n, "from")) {
+			if (read_from(r, n) < 0)
+				return -1;
+			continue;
+		}
+		if (r->x->n_claims == EXPERIMENT_CLAIMS)
+			return yaml_err(r->x->y, n, r->e, "more than %d claims", EXPERIMENT_CLAIMS);
+		if (read_claim(r, n, &r->x->claims[r->x->n_claims]) < 0)
+			return -1;
+		r->x->n_claims++;
+	}
+	return 0;
 }
 
 static int read_root(struct reader *r)
@@ -364,16 +423,13 @@ static int read_root(struct reader *r)
 		return -1;
 	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
 	r->x->runs = arena_array(r->x->a, EXPERIMENT_RUNS, sizeof *r->x->runs);
-	r->x->claims = arena_array(r->x->a, claims->n, sizeof *r->x->claims);
+	r->x->claims = arena_array(r->x->a, EXPERIMENT_CLAIMS, sizeof *r->x->claims);
 	if (!r->x->groups || !r->x->runs || !r->x->claims)
 		return err_nomem(r->e, NULL);
 	for (; r->x->n_groups < runs->n; r->x->n_groups++)
 		if (read_group(r, runs->vals[r->x->n_groups], &r->x->groups[r->x->n_groups]) < 0)
 			return -1;
-	for (; r->x->n_claims < claims->n; r->x->n_claims++)
-		if (read_claim(r, claims->vals[r->x->n_claims], &r->x->claims[r->x->n_claims]) < 0)
-			return -1;
-	return 0;
+	return read_claims(r, claims);
 }
 
 /* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */

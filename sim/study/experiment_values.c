@@ -355,17 +355,50 @@ static int list_runs(struct experiment *x, struct experiment_claim *c, const str
 	return 0;
 }
 
+static bool any_figure(const struct scope *s)
+{
+	return memchr(s->used, true, sizeof s->used) != NULL;
+}
+
+static const char *text_of(const struct experiment *x, const struct experiment_claim *c, const char *figure,
+                           struct err *e)
+{
+	const struct expr_value *v = &x->runs[c->run].figures[figure_named(c->from, figure)];
+
+	if (v->type == EXPR_TEXT)
+		return v->text;
+	yaml_err(x->y, c->place, e, "'%s.%s' is no text", x->runs[c->run].label, figure);
+	return NULL;
+}
+
+/* As the command judged it. */
+static int judge_from(struct experiment *x, struct experiment_claim *c, struct scope *s, struct err *e)
+{
+	const char *verdict = text_of(x, c, "verdict", e);
+	int v = EXPERIMENT_RIGHT;
+
+	if (!verdict || !(c->says = text_of(x, c, "says", e)) || !(c->why = text_of(x, c, "why", e)))
+		return -1;
+	while (v <= EXPERIMENT_WRONG && strcmp(verdict, experiment_verdict_name((enum experiment_verdict)v)) != 0)
+		v++;
+	c->verdict = v <= EXPERIMENT_WRONG ? (enum experiment_verdict)v : EXPERIMENT_CANNOT;
+	s->used[c->run] = true;
+	return list_runs(x, c, s, e);
+}
+
 static int judge(struct experiment *x, struct experiment_claim *c, struct scope *s, struct err *e)
 {
 	bool yes = false;
 
 	memset(s->used, 0, sizeof s->used);
 	c->verdict = EXPERIMENT_CANNOT;
+	if (c->from)
+		return judge_from(x, c, s, e);
 	if (c->cannot)
 		return 0;
 	if (holds(x, c, c->right, s, &yes, e) < 0)
 		return -1;
-	c->verdict = yes ? EXPERIMENT_RIGHT : EXPERIMENT_WRONG;
+	c->verdict = !yes ? EXPERIMENT_WRONG : any_figure(s) ? EXPERIMENT_RIGHT : EXPERIMENT_ARITHMETIC;
 	if (!yes && c->in_part) {
 		if (holds(x, c, c->in_part, s, &yes, e) < 0)
 			return -1;
@@ -424,7 +457,7 @@ int experiment_judge(struct experiment *x, struct err *e)
 
 const char *experiment_verdict_name(enum experiment_verdict v)
 {
-	static const char *const names[] = { "right", "in part", "wrong", "cannot be asked" };
+	static const char *const names[] = { "right", "in part", "wrong", "arithmetic", "cannot be asked" };
 
 	return names[v];
 }

@@ -35,7 +35,15 @@ struct limits_seen {
 	uint32_t kind;                            /* enum err_kind of what went wrong */
 	char why[640];
 };
-/* Runs each row; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
+/* Workers that stay for several rounds over the same rows, with what they have mapped; `rows` must stay, too. */
+struct limits_crew;
+struct limits_crew *limits_crew_new(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+                                    struct err *e);
+void limits_crew_free(struct limits_crew *c);
+/* Runs those rows by the job's fidelity; seen[i] is row which[i]'s. Fails as limits_run_rows. */
+int limits_crew_run(struct limits_crew *c, const struct limits_job *job, const size_t *which, size_t n,
+                    struct limits_seen *seen, struct err *e);
+/* Runs each row once; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
  * that cannot be built or cannot work. */
 int limits_run_rows(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
                     struct limits_seen *seen, struct err *e);

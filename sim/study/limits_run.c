@@ -1,6 +1,7 @@
 /* limits_run.c - runs rows, side by side where there are workers. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/pool.h"
@@ -64,26 +65,36 @@ int limits_run_one(const struct limits_job *job, const char *const *sets, size_t
 
 /* --- rows, by a pool --------------------------------------------------------------------------------------- */
 
-struct rows {
-	const struct limits_job *job;
-	const struct limits_row *const *v;
+struct limits_crew {
+	struct limits_job job;
+	const struct limits_row *const *rows;
+	size_t n;
+	struct pool *pool;
+	const size_t *which; /* of this round, with their answers */
 	struct limits_seen *seen;
 };
 
-/* Workers are made for these rows, and know them by number. */
+/* What a worker is told: it has the rows since it was made. */
+struct order {
+	size_t row;
+	enum run_fidelity fidelity;
+};
+
 static void limits_run_row_of(void *arg, size_t i, struct str *to)
 {
-	(void)arg;
-	str_addn(to, (const char *)&i, sizeof i);
+	const struct limits_crew *c = arg;
+	const struct order o = { c->which[i], c->job.fidelity };
+
+	str_addn(to, (const char *)&o, sizeof o);
 }
 
 /* Without it every row is one by itself. */
 static void *limits_run_start(void *arg)
 {
-	const struct rows *r = arg;
+	const struct limits_crew *c = arg;
 	struct err none = ERR_INIT;
 
-	return run_memo_new_from(machine_base_source(r->job->machines), &none);
+	return run_memo_new_from(machine_base_source(c->job.machines), &none);
 }
 
 static void end(void *arg, void *memo)
@@ -94,74 +105,120 @@ static void end(void *arg, void *memo)
 
 static void work(void *arg, void *memo, const char *job, size_t n, struct str *result)
 {
-	const struct rows *r = arg;
+	const struct limits_crew *c = arg;
+	struct limits_job how = c->job;
 	struct limits_seen seen;
-	size_t i;
+	struct order o;
 
 	(void)n;
-	memcpy(&i, job, sizeof i);
-	limits_run_one(r->job, r->v[i]->sets, r->v[i]->n_sets, memo, &seen);
+	memcpy(&o, job, sizeof o);
+	how.fidelity = o.fidelity;
+	limits_run_one(&how, c->rows[o.row]->sets, c->rows[o.row]->n_sets, memo, &seen);
 	str_addn(result, (const char *)&seen, sizeof seen);
 }
 
 static int seen(void *arg, size_t i, const struct pool_result *x, struct err *e)
 {
-	const struct rows *r = arg;
+	const struct limits_crew *c = arg;
 
 	(void)e;
 	if (!x->lost)
-		memcpy(&r->seen[i], x->bytes, sizeof r->seen[i]);
+		memcpy(&c->seen[i], x->bytes, sizeof c->seen[i]);
 	return 0;
 }
 
 static int progress(void *arg, size_t done, struct err *e)
 {
-	const struct rows *r = arg;
-	const struct limits_question *q = r->job->q;
+	const struct limits_crew *c = arg;
+	const struct limits_question *q = c->job.q;
 
 	(void)e;
 	if (q->progress)
-		q->progress(q->arg, r->job->done + done, r->job->of);
+		q->progress(q->arg, c->job.done + done, c->job.of);
 	return 0;
+}
+
+struct limits_crew *limits_crew_new(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+                                    struct err *e)
+{
+	struct limits_crew *c = calloc(1, sizeof *c);
+	const size_t jobs = job->q->jobs < n ? job->q->jobs : n;
+	const struct pool_how how = { .backend = job->q->backend,
+		                      .workers = jobs > 1 ? (unsigned)jobs : 0,
+		                      .frame_max = sizeof(struct limits_seen) + sizeof(struct order),
+		                      .start = limits_run_start,
+		                      .end = end,
+		                      .work = work,
+		                      .arg = c };
+
+	if (!c) {
+		err_nomem(e, "for workers");
+		return NULL;
+	}
+	c->job = *job;
+	c->rows = rows;
+	c->n = n;
+	if ((c->pool = pool_new(&how, e)))
+		return c;
+	free(c);
+	return NULL;
+}
+
+void limits_crew_free(struct limits_crew *c)
+{
+	if (c)
+		pool_free(c->pool);
+	free(c);
 }
 
 /* Rows of workers that could not be made, or that died (out of memory, killed), are run here: whatever it was, it then
  * happens to the command itself. */
-static void rest(const struct limits_job *job, const struct limits_row *const *rows, size_t n, struct limits_seen *seen)
+static void rest(const struct limits_crew *c, size_t n)
 {
+	for (size_t i = 0; i < n; i++) {
+		const struct limits_row *row = c->rows[c->which[i]];
+
+		if (c->seen[i].kind == UNSEEN)
+			limits_run_one(&c->job, row->sets, row->n_sets, NULL, &c->seen[i]);
+	}
+}
+
+int limits_crew_run(struct limits_crew *c, const struct limits_job *job, const size_t *which, size_t n,
+                    struct limits_seen *out, struct err *e)
+{
+	const struct pool_batch batch = {
+		.n = n, .job = limits_run_row_of, .result = seen, .progress = progress, .arg = c
+	};
+	struct err none = ERR_INIT;
+
+	c->job = *job;
+	c->which = which;
+	c->seen = out;
 	for (size_t i = 0; i < n; i++)
-		if (seen[i].kind == UNSEEN)
-			limits_run_one(job, rows[i]->sets, rows[i]->n_sets, NULL, &seen[i]);
+		out[i].kind = UNSEEN;
+	pool_run(c->pool, &batch, &none);
+	rest(c, n);
+	for (size_t i = 0; i < n; i++)
+		if (out[i].kind && out[i].kind != ERR_CONFIG && out[i].kind != ERR_STUCK)
+			return err_set(e, (enum err_kind)out[i].kind, "%s, with '%s'", out[i].why,
+			               c->rows[which[i]]->n_sets ? c->rows[which[i]]->sets[0] : "nothing changed");
+	return 0;
 }
 
 int limits_run_rows(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
                     struct limits_seen *out, struct err *e)
 {
-	struct rows r = { job, rows, out };
-	const size_t jobs = job->q->jobs < n ? job->q->jobs : n;
-	const struct pool_how how = { .backend = job->q->backend,
-		                      .workers = jobs > 1 ? (unsigned)jobs : 0,
-		                      .frame_max = sizeof *out,
-		                      .start = limits_run_start,
-		                      .end = end,
-		                      .work = work,
-		                      .arg = &r };
-	const struct pool_batch batch = {
-		.n = n, .job = limits_run_row_of, .result = seen, .progress = progress, .arg = &r
-	};
-	struct pool *pool = pool_new(&how, e);
-	struct err none = ERR_INIT;
+	struct limits_crew *c = limits_crew_new(job, rows, n, e);
+	size_t *which = c ? calloc(n + 1, sizeof *which) : NULL;
+	int rc = -1;
 
-	if (!pool)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		out[i].kind = UNSEEN;
-	pool_run(pool, &batch, &none);
-	pool_free(pool);
-	rest(job, rows, n, out);
-	for (size_t i = 0; i < n; i++)
-		if (out[i].kind && out[i].kind != ERR_CONFIG && out[i].kind != ERR_STUCK)
-			return err_set(e, (enum err_kind)out[i].kind, "%s, with '%s'", out[i].why,
-			               rows[i]->n_sets ? rows[i]->sets[0] : "nothing changed");
-	return 0;
+	for (size_t i = 0; which && i < n; i++)
+		which[i] = i;
+	if (which)
+		rc = limits_crew_run(c, job, which, n, out, e);
+	else if (c)
+		err_nomem(e, "for workers");
+	free(which);
+	limits_crew_free(c);
+	return rc;
 }

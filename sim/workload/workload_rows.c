@@ -48,7 +48,7 @@ const struct workload_row workload_rows[WORKLOAD_KEYS] = {
 		"how the weights are stored and products computed: bf16, fp8, w8a8, w4a16_g128, nvfp4, q4_k_m, ...;"
 		" 'npusim workload list --quant' has them all. By default as the model comes" },
 	[WORKLOAD_KEY_KV] = { .name = "kv", .type = WORKLOAD_TEXT, .at = AT(kv), .of = MODEL,
-		.arg = "bf16|fp16|fp8|int8", .axis = "kv", .axis_base = "", .help =
+		.arg = "bf16|fp16|fp8|int8|int4", .axis = "kv", .axis_base = "", .help =
 		"format of the KV cache; by default as the model's activations" },
 	[WORKLOAD_KEY_STYLE] = { .name = "style", .type = WORKLOAD_TEXT, .at = AT(style), .of = MODEL,
 		.arg = "eager|fused|npu|llamacpp|llamacpp_fa|rkllm", .axis = "style", .axis_base = "", .help =

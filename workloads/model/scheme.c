@@ -161,11 +161,13 @@ enum dtype scheme_kv(const char *name, struct err *e)
 	static const struct {
 		const char *name;
 		enum dtype dtype;
-	} all[] = { { "bf16", DT_BF16 }, { "fp16", DT_FP16 }, { "fp8", DT_FP8 }, { "int8", DT_INT8 } };
+	} all[] = {
+		{ "bf16", DT_BF16 }, { "fp16", DT_FP16 }, { "fp8", DT_FP8 }, { "int8", DT_INT8 }, { "int4", DT_INT4 }
+	};
 
 	for (size_t i = 0; i < COUNT(all); i++)
 		if (strcmp(name, all[i].name) == 0)
 			return all[i].dtype;
-	err_set(e, ERR_USAGE, "unknown format '%s' of the KV cache: bf16, fp16, fp8 or int8", name);
+	err_set(e, ERR_USAGE, "unknown format '%s' of the KV cache: bf16, fp16, fp8, int8 or int4", name);
 	return DT_NONE;
 }

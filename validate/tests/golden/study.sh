@@ -54,4 +54,7 @@ bad 's/right: dec.b16.gain >= 10/right: dec.b16.gian >= 10/'
 bad 's/why: "{dec.b16.gain; 1} times"/why: "{dec.b16.gain +}"/'
 bad 's/, right: dec.b16.gain >= 10//'
 bad 's/tok \/ first.tok/tok \/ first.tick/'
+bad 's/- {says: cheaper.*/- {says: Ten Times the tokens!, right: dec.b16.gain >= 1000, why: no}/'
+bad 's/- {says: cheaper.*/- {from: dec}/'
+bad 's/- {says: cheaper.*/- {from: dek}/'
 try study "$TMP/absent.yaml"

@@ -1,5 +1,5 @@
 /* t_ablate.c - named changes on made-up machines whose answers are known, what is said of each, and files that are none. */
-#include "sim/study/ablate.h"
+#include "sim/study/ablate_court.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -70,9 +70,9 @@ TEST(each_change_has_its_worth_alone_and_to_all)
 	load(&b,
 	     "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: lanes, set: {gemv.lanes: 128}}\n");
 	ask(&b, 1);
-	CHECK(fabs(ablate_alone(&b.r, 0).value - 0.5) < 0.03);
+	CHECK(fabs(ablate_alone(b.x, &b.r, 0).value - 0.5) < 0.03);
 	CHECK(fabs(ablate_missed(&b.r, 0).value - 1.0) < 0.06);
-	CHECK(fabs(ablate_alone(&b.r, 1).value) < 0.005);
+	CHECK(fabs(ablate_alone(b.x, &b.r, 1).value) < 0.005);
 	CHECK_U64(ablate_verdict_of(b.x, &b.r, 0), ABLATE_RIGHT);
 	CHECK_U64(ablate_verdict_of(b.x, &b.r, 1), ABLATE_NOTHING);
 	CHECK_HAS(why(&b, 0, &s), "less waited for dram");
@@ -175,6 +175,136 @@ TEST(workers_do_not_change_the_answer)
 	down(&c);
 }
 
+/* --- the court ----------------------------------------------------------------------------------------------------- */
+
+#define COURT \
+	"ablation: 1\nbase: m.yaml\nstart: cold\nworkloads:\n- {name: v, model: llama-3.2-1b, suite: decode}\n" \
+	"- {name: w, model: llama-3.2-1b, suite: decode}\n- {name: x, model: llama-3.2-1b, suite: prefill}\n" \
+	"- {name: y, model: llama-3.2-1b, suite: other, only: true}\nexchange: {cores: 8}\nchanges:\n"
+
+/* The base takes 1000 us and the exchange as much more as is said, on every workload, by events and the closed form alike. */
+#define N_COURT 4
+struct case_ {
+	struct ablation *x;
+	struct ablate_run forms[N_COURT][3], event[N_COURT];
+	struct ablate_result r[N_COURT];
+	struct ablate_run none;
+	struct ablate_court v;
+};
+
+static const struct ablate_run *took(struct ablate_run *form, struct ablate_run *event, uint64_t us, uint64_t form_us,
+                                     uint64_t mm2)
+{
+	*form = (struct ablate_run){ .run = true, .by = RUN_ANALYTIC, .total_ps = form_us * 1000000 };
+	*event = (struct ablate_run){ .run = true, .by = RUN_EVENT, .total_ps = us * 1000000, .form = form };
+	event->area_nm2 = mm2 * 1000000000000;
+	return event;
+}
+
+/* What a change of `more` mm2 makes of v, w and x (0: it is not run on that), in us. */
+static enum ablate_ruling ruled(struct case_ *c, const char *change, uint64_t v, uint64_t w, uint64_t x, uint64_t more)
+{
+	const uint64_t us[N_COURT] = { v, w, x, 0 };
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	char text[2048], path[512];
+
+	put("m.yaml", MACHINE "die: {node: n5}\n");
+	snprintf(text, sizeof text, COURT "%s", change);
+	put("a.yaml", text);
+	memset(c, 0, sizeof *c);
+	CHECK((c->x = ablate_load(test_path(path, sizeof path, "a.yaml"), &e)) != NULL);
+	for (size_t i = 0; i < N_COURT; i++) {
+		took(&c->forms[i][0], &c->r[i].base, 1000, 1000, 500);
+		took(&c->forms[i][1], &c->r[i].exchange, 1100, 1100, 400);
+		if (us[i])
+			took(&c->forms[i][2], &c->event[i], us[i], us[i], 500 + more);
+		c->r[i].alone = &c->event[i];
+		c->r[i].without = &c->none;
+	}
+	ablate_court(c->x, c->r, 0, &c->v);
+	arena_free(a);
+	return c->v.ruling;
+}
+
+static enum ablate_ruling rules(const char *change, uint64_t v, uint64_t w, uint64_t x, uint64_t more)
+{
+	struct case_ c;
+	const enum ablate_ruling r = ruled(&c, change, v, w, x, more);
+
+	ablate_free(c.x);
+	return r;
+}
+
+#define FASTER "- {name: a, set: {l2.size: 1 MiB}}\n"
+#define SPARED "- {name: a, set: {l2.size: 1 MiB}, expects: no slower}\n"
+
+TEST(a_claim_is_judged_by_the_mean_of_each_suite)
+{
+	struct case_ c;
+
+	CHECK_U64(rules(FASTER, 900, 900, 900, 0), ABLATE_RULED_RIGHT);
+	CHECK_U64(rules(FASTER, 900, 900, 1000, 0), ABLATE_RULED_PART);
+	CHECK_U64(rules(FASTER, 1000, 1000, 1000, 0), ABLATE_RULED_WRONG);
+	CHECK_U64(rules(FASTER, 1100, 1100, 1000, 0), ABLATE_RULED_WRONG);
+	CHECK_U64(rules(FASTER, 800, 1400, 1000, 0), ABLATE_RULED_WRONG); /* what one gains the other loses */
+	CHECK_U64(rules(SPARED, 1005, 1005, 900, 0), ABLATE_RULED_RIGHT);
+	CHECK_U64(rules(SPARED, 1050, 1050, 1000, 0), ABLATE_RULED_PART);
+	CHECK_U64(rules(SPARED, 1050, 1050, 1050, 0), ABLATE_RULED_WRONG);
+	CHECK_U64(ruled(&c, FASTER, 810, 1000, 1000, 0), ABLATE_RULED_PART);
+	CHECK(fabs(c.v.suites[0].saves - 0.1) < 1e-9 && fabs(c.v.suites[0].high - 0.19) < 1e-9 && c.v.suites[0].n == 2);
+	CHECK_U64(c.v.suites[0].best, 0);
+	CHECK(!c.v.suites[2].n); /* its workload is for changes that name it */
+	ablate_free(c.x);
+}
+
+/* 100 mm2 are worth a tenth here: half as much area has to save more than half of that. */
+TEST(who_spends_area_has_to_beat_what_it_does_elsewhere)
+{
+	struct case_ c;
+
+	CHECK_U64(rules(FASTER, 960, 960, 960, 0), ABLATE_RULED_RIGHT);
+	CHECK_U64(rules(FASTER, 960, 960, 960, 50), ABLATE_RULED_WRONG);
+	CHECK_U64(rules(FASTER, 900, 900, 900, 50), ABLATE_RULED_RIGHT);
+	CHECK_U64(rules(SPARED, 1000, 1000, 1000, 50),
+	          ABLATE_RULED_RIGHT); /* it claims not to be missed, nothing else */
+	CHECK_U64(ruled(&c, FASTER, 900, 900, 900, 100), ABLATE_RULED_WRONG);
+	CHECK(fabs(c.v.suites[0].owes - 0.1) < 1e-9 && fabs(c.v.area - 1e14) < 1);
+	ablate_free(c.x);
+}
+
+/* Events say 3 % and the closed form the opposite: the two differ by more than the effect. */
+TEST(what_the_fidelities_differ_by_is_no_ruling)
+{
+	struct case_ c;
+
+	ruled(&c, FASTER, 970, 970, 1000, 0);
+	c.forms[0][2].total_ps = c.forms[1][2].total_ps = UINT64_C(1030000000);
+	ablate_court(c.x, c.r, 0, &c.v);
+	CHECK_U64(c.v.suites[0].effect, ABLATE_OPEN);
+	CHECK_U64(c.v.ruling, ABLATE_RULED_OPEN);
+	CHECK(fabs(c.v.suites[0].half - 0.06) < 1e-9);
+	ablate_free(c.x);
+}
+
+/* All parts of a change together; one over another's machine, and one against it. */
+TEST(changes_may_be_measured_from_each_other)
+{
+	struct bed b;
+
+	load(&b, "changes:\n- {name: wide, of: both, set: {dram.fixed_bandwidth: 200 GB/s}}\n"
+	         "- {name: wider, over: wide, of: both, set: {dram.fixed_bandwidth: 400 GB/s}}\n"
+	         "- {name: other, versus: wide, set: {dram.fixed_bandwidth: 300 GB/s}}\n"
+	         "- {name: both, parts: true}\n");
+	ask(&b, 1);
+	CHECK(fabs(ablate_alone(b.x, &b.r, 0).value - 0.5) < 0.03);
+	CHECK(fabs(ablate_alone(b.x, &b.r, 1).value - 0.5) < 0.05);
+	CHECK(fabs(ablate_alone(b.x, &b.r, 2).value - 0.333) < 0.05);
+	CHECK_U64(b.r.alone[1].total_ps, b.r.alone[3].total_ps);
+	CHECK(!b.r.without[3].run && b.x->changes[3].n_sets == 2);
+	down(&b);
+}
+
 /* --- files ------------------------------------------------------------------------------------------------------------- */
 
 static void refused(const char *rest, const char *part, int line)
@@ -199,14 +329,25 @@ TEST(a_file_that_is_none_has_its_line)
 	refused("changes:\n- {name: a, set: {cores: 0}}\n", "'cores'", 7);
 	refused("changes:\n- {name: a, set: {}}\n", "'set' is a mapping", 7);
 	refused("changes:\n- {set: {cores: 8}}\n", "a change has no 'name'", 7);
-	refused("changes:\n- {name: a}\n", "neither 'set' nor 'not_modelled'", 7);
-	refused("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "both 'set' and 'not_modelled'", 7);
+	refused("changes:\n- {name: a}\n", "none of them: it has one of 'set', 'not_modelled' and 'parts: true'", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "several of them", 7);
 	refused("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
 	refused("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'",
 	        8);
 	refused("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
 	refused("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster, no slower or less energy", 7);
 	refused("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}, over: b}\n", "'b' is no change of this file", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}, over: a}\n", "no change by a 'set' of its own", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}}\n- {name: b, set: {cores: 8}, over: a}\n",
+	        "'b' changes nothing: a has cores=8 already", 8);
+	refused("changes:\n- {name: a, set: {cores: 8}}\n- {name: b, set: {cores: 4}, over: a, versus: a}\n",
+	        "both 'over' and 'versus'", 8);
+	refused("changes:\n- {name: a, set: {cores: 8}}\n- {name: b, parts: true}\n", "'b' has no parts", 8);
+	refused("changes:\n- {name: a, set: {cores: 8}, of: b}\n- {name: b, set: {cores: 4}}\n",
+	        "'b' has no 'parts: true'", 7);
+	refused("changes:\n- {name: a, set: {cores: 8}, suites: [s]}\n", "'s' is no suite of this file", 7);
+	refused("exchange: {cores: 32}\nchanges:\n- {name: a, set: {cores: 8}}\n", "takes none", 6);
 	refused("changes: [1]\n", "a change is a mapping", 6);
 	refused("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
 }
@@ -311,18 +452,20 @@ TEST(events_are_run_where_the_closed_form_says_too_little)
 	for (how.jobs = 1; how.jobs <= 2; how.jobs++) {
 		CHECK_OK(ablate_run(b.x, 0, synth_product(b.a, 1, 8192, 4096), &how, b.a, &b.r, &b.e), b.e);
 		CHECK(b.r.base.by == RUN_EVENT && b.r.base.form && b.r.all.by == RUN_EVENT);
-		CHECK(ablate_alone(&b.r, 0).by == RUN_ANALYTIC && !ablate_alone(&b.r, 0).both);
-		CHECK(fabs(ablate_alone(&b.r, 0).value - 0.5) < 0.03);
-		CHECK(ablate_alone(&b.r, 1).by == RUN_EVENT && ablate_alone(&b.r, 1).both);
+		CHECK(ablate_alone(b.x, &b.r, 0).by == RUN_ANALYTIC && !ablate_alone(b.x, &b.r, 0).both);
+		CHECK(fabs(ablate_alone(b.x, &b.r, 0).value - 0.5) < 0.03);
+		CHECK(ablate_alone(b.x, &b.r, 1).by == RUN_EVENT && ablate_alone(b.x, &b.r, 1).both);
 		CHECK(ablate_missed(&b.r, 1).by == RUN_EVENT);
 		CHECK(b.r.without[0].by == RUN_ANALYTIC); /* no verdict hangs on it */
-		one[how.jobs - 1] = ablate_alone(&b.r, 1);
+		one[how.jobs - 1] = ablate_alone(b.x, &b.r, 1);
 	}
 	CHECK(one[0].value == one[1].value && one[0].form == one[1].form);
 	down(&b);
 }
 
-SUITE(t_ablate, T(each_change_has_its_worth_alone_and_to_all), T(what_costs_is_wrong_unless_it_is_not_missed),
+SUITE(t_ablate, T(a_claim_is_judged_by_the_mean_of_each_suite), T(who_spends_area_has_to_beat_what_it_does_elsewhere),
+      T(what_the_fidelities_differ_by_is_no_ruling), T(changes_may_be_measured_from_each_other),
+      T(each_change_has_its_worth_alone_and_to_all), T(what_costs_is_wrong_unless_it_is_not_missed),
       T(what_pays_with_the_others_alone_is_said_to), T(a_claim_of_energy_is_judged_by_joules),
       T(what_is_not_modelled_is_never_judged), T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line),
       T(a_workload_that_is_none_has_its_line), T(what_is_within_the_two_fidelities_is_no_verdict),

@@ -1,6 +1,8 @@
 /* t_experiment.c - a study's commands as functions: each runs once, in this process or in workers, and what it says is taken by path. */
 #include "sim/study/experiment.h"
 
+#include <stdio.h>
+
 #include "validate/tests/test.h"
 
 static const char study[] = "study: 1\n"
@@ -166,5 +168,89 @@ TEST(the_first_fault_is_the_one_that_is_told)
 	      "what the command says has no 'totl', for 'totl.us', while taking figures of 'npusim say 2'", 5);
 }
 
-SUITE(t_experiment, T(commands_run_once_and_here), T(workers_find_the_same),
+/* --- verdicts ------------------------------------------------------------------------------------------------------ */
+
+static struct experiment *judged(const char *name, const char *runs, const char *claims)
+{
+	struct told t = { .n_paths = 0 };
+	struct experiment_runner by = { check, say, &t };
+	struct err e = ERR_INIT;
+	char text[2048];
+	struct experiment *x;
+
+	snprintf(text, sizeof text,
+	         "study: 1\ntitle: T\nruns:\n- {name: a, command: say 1, take: {us: total.us}}\n%sclaims:\n%s", runs,
+	         claims);
+	x = experiment_parse(text, strlen(text), name, &by, &e);
+	CHECK(x && experiment_check(x, &e) == 0);
+	CHECK_OK(experiment_run(x, &by, 1, NULL, NULL, &e), e);
+	CHECK_OK(experiment_judge(x, &e), e);
+	return x;
+}
+
+/* What follows from typed numbers alone is not shown by anything that was run. */
+TEST(what_no_figure_shows_is_arithmetic)
+{
+	struct experiment *x = judged("s.yaml", "",
+	                              "- {says: a, right: 2 * 2 == 4, why: as it is}\n"
+	                              "- {says: b, right: 2 * 2 == 5, why: '{a.us}'}\n"
+	                              "- {says: c, right: a.us < 4 / 2, why: measured}\n");
+
+	CHECK(x->claims[0].verdict == EXPERIMENT_ARITHMETIC && x->claims[1].verdict == EXPERIMENT_WRONG);
+	CHECK(x->claims[2].verdict == EXPERIMENT_RIGHT);
+	experiment_free(x);
+}
+
+TEST(a_claim_of_a_run_has_the_verdict_of_its_command)
+{
+	struct experiment *x =
+		judged("s.yaml",
+	               "- {name: c, command: say 2, for: {k: [p, q]}, take: {verdict: kind, says: kind, why: kind}}\n",
+	               "- {from: c, at: here}\n");
+	struct told t = { .n_paths = 0 };
+	struct experiment_runner by = { check, say, &t };
+	struct err e = ERR_INIT;
+	static const char none[] =
+		"study: 1\ntitle: T\nruns: [{name: a, command: say 1, take: {says: kind}}]\nclaims: [{from: a}]\n";
+
+	CHECK(x->n_claims == 2 && x->claims[0].verdict == EXPERIMENT_CANNOT); /* "dram" is no verdict */
+	CHECK_STR(x->claims[1].at, "here (q)");
+	CHECK_STR(x->claims[1].why, "dram");
+	experiment_free(x);
+	CHECK(experiment_parse(none, strlen(none), "s.yaml", &by, &e) == NULL);
+	CHECK_HAS(e.msg, "takes no 'verdict'");
+}
+
+static void agree(const char *one, const char *other, const char *why)
+{
+	struct experiment *v[] = { judged("one.yaml", "", one), judged("other.yaml", "", other) };
+	struct err e = ERR_INIT;
+
+	if (why) {
+		CHECK(experiment_agree(v, 2, &e) < 0);
+		CHECK_HAS(e.msg, why);
+		CHECK_STR(e.file, "other.yaml");
+	} else {
+		CHECK_OK(experiment_agree(v, 2, &e), e);
+	}
+	experiment_free(v[0]);
+	experiment_free(v[1]);
+}
+
+TEST(claims_that_say_the_same_do_not_contradict)
+{
+	agree("- {says: It pays., right: a.us > 1, why: x}\n", "- {says: it pays, right: a.us > 1, why: x}\n", NULL);
+	agree("- {says: It pays., right: a.us > 1, why: x}\n", "- {says: it pays, right: a.us > 2, why: x}\n",
+	      "contradicts one.yaml:6");
+	agree("- {says: It pays., right: a.us > 1, why: x}\n", "- {says: it pays, cannot: not here}\n", NULL);
+	agree("- {says: p, asserts: pays, right: a.us > 1, why: x}\n",
+	      "- {says: q, asserts: pays, right: a.us > 2, in_part: a.us > 1, why: x}\n", "\"q\" is in part here");
+	agree("- {says: p, asserts: pays, right: a.us > 1, why: x}\n",
+	      "- {says: q, denies: pays, right: a.us > 2, why: x}\n", NULL);
+	agree("- {says: p, asserts: pays, right: a.us > 1, why: x}\n",
+	      "- {says: q, denies: pays, right: a.us > 1, why: x}\n", "contradicts");
+}
+
+SUITE(t_experiment, T(what_no_figure_shows_is_arithmetic), T(a_claim_of_a_run_has_the_verdict_of_its_command),
+      T(claims_that_say_the_same_do_not_contradict), T(commands_run_once_and_here), T(workers_find_the_same),
       T(a_command_knows_the_figures_that_are_asked), T(the_first_fault_is_the_one_that_is_told));

@@ -538,7 +538,25 @@ TEST(no_described_kernel_beats_its_pipes)
 	CHECK(ran > 80);
 }
 
-SUITE(t_tiled, T(an_sm_holds_what_its_tightest_limit_leaves),
+TEST(a_description_is_edited_before_it_is_checked)
+{
+	static const char *const longer[] = { "problem.q_len=4096" }, *const bad[] = { "problem.q_length=4096" },
+				 *const odd[] = { "softmax.rows=16", "softmax.lanes=4" };
+	struct err e = ERR_INIT;
+	struct tiled *t;
+	char path[512];
+
+	CHECK_OK(tiled_find("l4-v7a", path, sizeof path, &e), e);
+	CHECK((t = tiled_load_as(path, longer, 1, &e)) && t->k.problem.q_len == 4096 && t->k.problem.kv_len == 4096);
+	tiled_free(t);
+	CHECK(!tiled_load_as(path, bad, 1, &e));
+	CHECK_HAS(e.msg, "problem.q_len");
+	err_clear(&e);
+	CHECK(!tiled_load_as(path, odd, 2, &e));
+	CHECK_HAS(e.msg, "more than a warp has");
+}
+
+SUITE(t_tiled, T(a_description_is_edited_before_it_is_checked), T(an_sm_holds_what_its_tightest_limit_leaves),
       T(padding_by_8_halves_parts_rows_and_by_16_only_half_of_them), T(a_tile_needs_what_lies_in_shared_memory),
       T(flops_of_a_causal_mask_are_those_it_leaves), T(scores_in_registers_take_what_a_traced_launch_takes),
       T(one_block_more_than_fit_at_once_is_a_round_more), T(what_a_kernel_is_spared_never_makes_it_slower),
