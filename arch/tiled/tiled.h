@@ -47,6 +47,9 @@ struct tiled_kernel {
 	struct {
 		uint32_t m, n, k; /* queries, keys; of a product rows, columns, depth */
 	} tile;
+	struct {
+		uint32_t m, n; /* results of a warp, where their fragments share operands */
+	} warp;
 	uint32_t warps, producers, registers, stages, copy, copy_bytes, math, values, share, exchange, padding;
 	uint32_t form, grid[3];
 	struct kernel counts; /* where the form is not tiles */

@@ -58,6 +58,11 @@ static const struct cfg_field tile_rows[] = { TILE(m, "64", "queries of a block;
 	                                      TILE(n, "64", "keys of a step; columns of a product"),
 	                                      TILE(k, "32", "gemm: depth of a step"), CFG_END };
 
+#define WARP(m, what) CFG_U32(struct tiled_kernel, warp.m, #m, "16", 16, 256, NULL, what, OURS)
+static const struct cfg_field warp_rows[] = {
+	WARP(m, "rows of a warp's results that are kept in registers side by side"), WARP(n, "columns of them"), CFG_END
+};
+
 static const struct cfg_field sum_rows[] = {
 	CFG_U32(struct tiled_kernel, sum.lanes, "lanes", "0", 0, 32, cfg_pow2_or_0,
 	        "threads that share a row; 0: 32, a warp a row", OURS),
@@ -144,13 +149,16 @@ static const struct cfg_field top_rows[] = {
 	CFG_END
 };
 
-static const struct cfg_section sections[] = {
-	{ "", top_rows, 0 },        { "problem", problem_rows, offsetof(struct tiled_kernel, problem) },
-	{ "tile", tile_rows, 0 },   { "softmax", sum_rows, 0 },
-	{ "calls", call_rows, 0 },  { "published", published_rows, 0 },
-	{ "bytes", bytes_rows, 0 }, { "counts", count_rows, offsetof(struct tiled_kernel, counts) },
-	{ NULL, NULL, 0 }
-};
+static const struct cfg_section sections[] = { { "", top_rows, 0 },
+	                                       { "problem", problem_rows, offsetof(struct tiled_kernel, problem) },
+	                                       { "tile", tile_rows, 0 },
+	                                       { "warp_tile", warp_rows, 0 },
+	                                       { "softmax", sum_rows, 0 },
+	                                       { "calls", call_rows, 0 },
+	                                       { "published", published_rows, 0 },
+	                                       { "bytes", bytes_rows, 0 },
+	                                       { "counts", count_rows, offsetof(struct tiled_kernel, counts) },
+	                                       { NULL, NULL, 0 } };
 
 /* --- places ------------------------------------------------------------------------------------------------------ */
 
@@ -373,6 +381,22 @@ static int columns_check(const struct tiled *t, struct err *e)
 	return 0;
 }
 
+/* A warp's part of a product by wmma, whose fragments share operands. */
+static int warp_check(const struct tiled *t, struct err *e)
+{
+	const struct tiled_kernel *k = &t->k;
+	const bool more = k->warp.m > 16 || k->warp.n > 16;
+
+	if (more && (k->problem.op != TILED_GEMM || k->math != TILED_WMMA))
+		return FAULT("warp_tile", "m", "a warp's tile is of a gemm by wmma: the other forms have theirs");
+	if (k->warp.m % 16 || k->warp.n % 16 ||
+	    (more && (uint64_t)k->warp.m * k->warp.n * k->warps > (uint64_t)k->tile.m * k->tile.n))
+		return FAULT("warp_tile", "m",
+		             "%u warps of %u x %u results each do not fit a tile of %u x %u by fragments of 16 x 16",
+		             k->warps, k->warp.m, k->warp.n, k->tile.m, k->tile.n);
+	return 0;
+}
+
 static int math_check(const struct tiled *t, struct err *e)
 {
 	const struct tiled_kernel *k = &t->k;
@@ -519,7 +543,7 @@ static int tiled_cfg_check(struct tiled *t, struct err *e)
 		return form_check(t, e);
 	if (k->problem.op == TILED_ROWS)
 		return FAULT("problem", "op", "rows are no tiles of products: say 'form', such as 'form: rows'");
-	if (math_check(t, e) < 0 || rows_check(t, e) < 0 || columns_check(t, e) < 0)
+	if (math_check(t, e) < 0 || warp_check(t, e) < 0 || rows_check(t, e) < 0 || columns_check(t, e) < 0)
 		return -1;
 	if (k->problem.op == TILED_ATTENTION && softmax_check(t, e) < 0)
 		return -1;

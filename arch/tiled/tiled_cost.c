@@ -128,12 +128,14 @@ static void by_threads(const struct unit *u, uint64_t fmas, uint64_t each, uint6
 	pipe[TILED_ON_ISSUE] += u->times * u->units * fmas * instructions / 4;
 }
 
-static void by_fragments(const struct unit *u, uint64_t tiles, uint64_t steps, uint64_t sums, const uint64_t waves[2],
-                         uint64_t *part, uint64_t *pipe)
+/* `loaded`: fragments of a step, of the two that a result alone takes, in hundredths. */
+static void by_fragments(const struct unit *u, uint64_t tiles, uint64_t steps, uint64_t sums, uint64_t loaded,
+                         const uint64_t waves[2], uint64_t *part, uint64_t *pipe)
 {
-	*part += u->times * div_up(tiles, u->warps) * (steps * STEP_WMMA + sums * SUM_WMMA);
-	pipe[TILED_ON_SHARED] += u->times * u->units * tiles *
-	                         (steps * 4 * waves[0] * WAVES_HALF / PARTS + sums * 8 * waves[1] * WAVES_SUM / PARTS);
+	*part += u->times * div_up(tiles, u->warps) * (steps * STEP_WMMA * loaded / PARTS + sums * SUM_WMMA);
+	pipe[TILED_ON_SHARED] +=
+		u->times * u->units * tiles *
+		(steps * 4 * waves[0] * WAVES_HALF / PARTS * loaded / PARTS + sums * 8 * waves[1] * WAVES_SUM / PARTS);
 	pipe[TILED_ON_ISSUE] += u->times * u->units * tiles * (steps * I_STEP + sums * I_SUM) / 4;
 }
 
@@ -142,6 +144,14 @@ static void tiled_cost_tensor(const struct gpu *g, uint64_t macs, uint64_t *pipe
 	const uint64_t most = g->cfg->flash.flop_mma, rate = most < g->c->flop_bf16 ? most : g->c->flop_bf16;
 
 	pipe[TILED_ON_TENSOR] += div_up(2 * macs * PARTS, rate);
+}
+
+/* A product's warp has so many fragments of results, along whose rows and columns the operands' are loaded once. */
+static uint64_t loaded(const struct tiled_kernel *k)
+{
+	const uint64_t rows = k->warp.m / FRAG, columns = k->warp.n / FRAG;
+
+	return k->problem.op == TILED_GEMM ? PARTS * (rows + columns) / (2 * rows * columns) : PARTS;
 }
 
 static void scores(const struct tiled_kernel *k, const struct gpu *g, const struct unit *u, struct tiled_cost *c)
@@ -155,7 +165,7 @@ static void scores(const struct tiled_kernel *k, const struct gpu *g, const stru
 		return;
 	}
 	by_fragments(u, u->rows / FRAG * (u->columns / FRAG), u->depth / FRAG, k->problem.op == TILED_GEMM ? 0 : 1,
-	             waves, &c->part[TILED_AT_SCORES], c->pipe);
+	             loaded(k), waves, &c->part[TILED_AT_SCORES], c->pipe);
 	tiled_cost_tensor(g, u->times * u->units * fmas * WARP, c->pipe);
 }
 
@@ -170,7 +180,8 @@ static void values(const struct tiled_kernel *k, const struct gpu *g, const stru
 		           I_FMA_VALUE, &c->part[TILED_AT_VALUES], c->pipe);
 		return;
 	}
-	by_fragments(u, u->rows / FRAG * (dim / FRAG), u->columns / FRAG, 2, waves, &c->part[TILED_AT_VALUES], c->pipe);
+	by_fragments(u, u->rows / FRAG * (dim / FRAG), u->columns / FRAG, 2, PARTS, waves, &c->part[TILED_AT_VALUES],
+	             c->pipe);
 	tiled_cost_tensor(g, u->times * u->units * fmas * WARP, c->pipe);
 }
 

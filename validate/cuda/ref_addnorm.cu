@@ -61,7 +61,8 @@ template <int V> static void shape(struct bench *b, const struct bufs *m, int ro
 {
 	const int cols = V * THREADS * 8;
 	const size_t bytes = (size_t)rows * cols * 2;
-	std::string p = described(bench_fmt("problem.rows=%d;problem.cols=%d", rows, cols), add_norm<V>, dim3(rows), THREADS / 32, 0, 2 * bytes + cols * 2, 2 * bytes);
+	std::string p = described(bench_fmt("problem.rows=%d;problem.cols=%d", rows, cols),
+	                          add_norm<V>, dim3(rows), THREADS / 32, 0, 2 * bytes + cols * 2, 2 * bytes);
 	auto go = [&](int i) {
 		const size_t at = bench_slot(i, bytes, m->pool);
 		add_norm<V><<<rows, THREADS, 0, b->s>>>((uint4 *)(m->x + at), (uint4 *)(m->r + at), (uint4 *)m->w, (uint4 *)(m->sum + at), (uint4 *)(m->y + at));
@@ -81,12 +82,14 @@ template <int V> static void shape(struct bench *b, const struct bufs *m, int ro
 			row[i] = __bfloat162float(__float2bfloat16(x[i] + o[i])), norm += (double)row[i] * row[i];
 		norm = 1 / sqrt(norm / cols + 1e-6);
 	};
-	described_check(b, "ref-add-norm", p, bench_floats(bench_read((__nv_bfloat16 *)m->y, (size_t)rows * cols)), rows, cols, 8, 512, 4e-3, [&](size_t r, size_t c) {
+	described_check(b, "ref-add-norm", p, bench_floats(bench_read((__nv_bfloat16 *)m->y, (size_t)rows * cols)), rows, cols, 8, 512, 4e-3,
+	                          [&](size_t r, size_t c) {
 		if (at != r)
 			added(r);
 		return row[c] * norm * w[c];
 	});
-	described_check(b, "ref-add-norm-sum", p, bench_floats(bench_read((__nv_bfloat16 *)m->sum, (size_t)rows * cols)), rows, cols, 8, 512, 1e-6, [&](size_t r, size_t c) {
+	described_check(b, "ref-add-norm-sum", p, bench_floats(bench_read((__nv_bfloat16 *)m->sum, (size_t)rows * cols)), rows, cols, 8, 512,
+	                          1e-6, [&](size_t r, size_t c) {
 		if (at != r)
 			added(r);
 		return (double)row[c];

@@ -18,7 +18,8 @@ static void shape(struct bench *b, const fp8 *a, const fp8 *w, __nv_bfloat16 *c,
 	dim3 grid(n / BN, (m + PRODUCT_M - 1) / PRODUCT_M, batch);
 	CUtensorMap ta = tile_map(a, k, m, batch, PRODUCT_M), tw = tile_map(w, k, n, batch, BN);
 	CK(cudaFuncSetAttribute(product<fp8, BN, STAGES>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-	std::string p = described(bench_fmt("problem.batch=%d;problem.m=%d;problem.n=%d;problem.k=%d", batch, m, n, k), product<fp8, BN, STAGES>, grid, PRODUCT_WARPS, shared,
+	std::string p = described(bench_fmt("problem.batch=%d;problem.m=%d;problem.n=%d;problem.k=%d", batch, m, n, k),
+	                          product<fp8, BN, STAGES>, grid, PRODUCT_WARPS, shared,
 	                          (rows + (size_t)batch * n) * k, rows * n * 2);
 	auto go = [&](int) { product<fp8, BN, STAGES><<<grid, PRODUCT_THREADS, shared, b->s>>>(ta, tw, c, NULL, m, n, k); };
 

@@ -38,7 +38,8 @@ static void shape(struct bench *b, const __nv_bfloat16 *a, const __nv_bfloat16 *
 	CUtensorMap ta = tile_map(a, k, rows, 1, PRODUCT_M), tw = tile_map(w, k, n, EXPERTS, BN);
 	auto kernel = product<__nv_bfloat16, BN, STAGES>;
 	CK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-	std::string p = described(bench_fmt("problem.groups=%zu;problem.m=%d;problem.n=%d;problem.k=%d", used, rows, n, k), product<__nv_bfloat16, BN, STAGES>, grid, PRODUCT_WARPS, shared,
+	std::string p = described(bench_fmt("problem.groups=%zu;problem.m=%d;problem.n=%d;problem.k=%d", used, rows, n, k),
+	                          product<__nv_bfloat16, BN, STAGES>, grid, PRODUCT_WARPS, shared,
 	                          ((size_t)rows + used * n) * k * 2, (size_t)rows * n * 2);
 	auto go = [&](int) { kernel<<<grid, PRODUCT_THREADS, shared, b->s>>>(ta, tw, c, work, rows, n, k); };
 

@@ -147,8 +147,10 @@ static void shape(struct bench *b, const struct bufs *m, int batch, int heads, i
 	dim3 grid((len + each - 1) / each, heads / HEADS, batch);
 	const size_t bytes = (size_t)batch * len * WIDE * 2, rows = (size_t)batch * heads;
 	CK(cudaFuncSetAttribute(mla, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
-	std::string p = described(bench_fmt("problem.batch=%d;problem.heads=%d;problem.kv_heads=1;problem.kv_len=%d;problem.head_dim=%d;problem.v_dim=%d", batch, heads, len, WIDE, LATENT), mla, grid, WARPS,
-	                          SHARED, bytes + rows * WIDE * 2, grid.x > 1 ? rows * grid.x * (LATENT + 2) * 4 : rows * LATENT * 4);
+	const std::string sizes = bench_fmt("problem.batch=%d;problem.heads=%d;problem.kv_heads=1;problem.kv_len=%d;problem.head_dim=%d;problem.v_dim=%d", batch,
+	                                    heads, len, WIDE, LATENT);
+	std::string p = described(sizes, mla, grid, WARPS, SHARED, bytes + rows * WIDE * 2,
+	                          grid.x > 1 ? rows * grid.x * (LATENT + 2) * 4 : rows * LATENT * 4);
 	const float scale = 1 / sqrtf(192);
 	auto go = [&](int i) {
 		mla<<<grid, WARPS * 32, SHARED, b->s>>>(m->q, (__nv_bfloat16 *)(m->cache + bench_slot(i, bytes, m->pool)), m->part, m->out, len, each,

@@ -93,7 +93,8 @@ static void shape(struct bench *b, const struct bufs *m, int hidden, int inside)
 {
 	const size_t one = (size_t)hidden * inside * 2;
 	dim3 grid(2 * b->prop.multiProcessorCount);
-	std::string p = described(bench_fmt("problem.m=1;problem.n=%d;problem.k=%d", inside, 2 * hidden), mlp, grid, THREADS / 32, 0, 2 * one + hidden * 2, inside * 4);
+	std::string p = described(bench_fmt("problem.m=1;problem.n=%d;problem.k=%d", inside, 2 * hidden),
+	                          mlp, grid, THREADS / 32, 0, 2 * one + hidden * 2, inside * 4);
 	p += bench_fmt(";then.problem.n=%d;then.problem.k=%d;then.bytes.read=%zu B;then.bytes.write=%d B;then.bytes.again=%zu B", hidden, inside,
 	               one + inside * 4, hidden * 4, 2 * one);
 	auto go = [&](int i) {

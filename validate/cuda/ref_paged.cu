@@ -26,7 +26,8 @@ template <int D, int G> static void shape(struct bench *b, const struct bufs *m,
 	const int each = (len / PAGE + parts - 1) / parts * PAGE;
 	dim3 grid((len + each - 1) / each, heads);
 	const size_t bytes = (size_t)heads * len * D * 2 * 2, out = (size_t)heads * G * D;
-	std::string p = described(bench_fmt("problem.batch=%d;problem.heads=%d;problem.kv_heads=%d;problem.kv_len=%d;problem.head_dim=%d", batch, KV * G, KV, len, D), paged<D, G>, grid, WARPS, 0,
+	std::string p = described(bench_fmt("problem.batch=%d;problem.heads=%d;problem.kv_heads=%d;problem.kv_len=%d;problem.head_dim=%d", batch,
+	                          KV * G, KV, len, D), paged<D, G>, grid, WARPS, 0,
 	                          bytes + out * 4 + (size_t)batch * len / PAGE * 4, grid.x > 1 ? (size_t)heads * G * grid.x * (D + 2) * 4 : out * 4);
 	/* Cold: each launch has pages of its own, as many sets as there are pages for. */
 	const size_t used = (size_t)batch * len / PAGE;

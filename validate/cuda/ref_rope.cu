@@ -40,7 +40,8 @@ static void shape(struct bench *b, char *x, char *y, float *table, int *position
 	const int all = tokens * heads * (HALF / EACH);
 	const size_t elems = (size_t)tokens * heads * D, bytes = elems * 2;
 	dim3 grid((all + THREADS - 1) / THREADS);
-	std::string p = described(bench_fmt("problem.rows=%d;problem.cols=%d", tokens * heads, D), rope, grid, THREADS / 32, 0, bytes + (size_t)tokens * (D * 4 + 4), bytes);
+	std::string p = described(bench_fmt("problem.rows=%d;problem.cols=%d", tokens * heads, D),
+	                          rope, grid, THREADS / 32, 0, bytes + (size_t)tokens * (D * 4 + 4), bytes);
 	auto go = [&](int i) {
 		const size_t at = bench_slot(i, bytes, pool);
 		rope<<<grid, THREADS, 0, b->s>>>((uint4 *)(x + at), (float4 *)table, position, (uint4 *)(y + at), heads, all);

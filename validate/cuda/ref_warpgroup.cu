@@ -120,7 +120,8 @@ template <int D> static void shape(struct bench *b, const struct bufs *m, int he
 	dim3 grid(len / QUERIES, heads);
 	CUtensorMap q = tile_map(m->q, D, len, heads, QUERIES), k = tile_map(m->k, D, len, heads, KEYS), v = tile_map(m->v, D, len, heads, KEYS);
 	CK(cudaFuncSetAttribute(attend<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_of<D>()));
-	std::string p = described(bench_fmt("problem.heads=%d;problem.q_len=%d;problem.head_dim=%d", heads, len, D), attend<D>, grid, THREADS / 32 - 1, shared_of<D>(), all * 6, all * 2);
+	std::string p = described(bench_fmt("problem.heads=%d;problem.q_len=%d;problem.head_dim=%d", heads, len, D),
+	                          attend<D>, grid, THREADS / 32 - 1, shared_of<D>(), all * 6, all * 2);
 	auto go = [&](int) { attend<D><<<grid, THREADS, shared_of<D>(), b->s>>>(q, k, v, m->out, len, 1.44269504f / sqrtf(D)); };
 
 	CK(cudaMemsetAsync(m->out, 0xff, all * 2, b->s));
