@@ -140,7 +140,7 @@ static int ready(struct live *l, const struct said *x, struct npusim_error *e)
 	struct npusim_source from = NPUSIM_SOURCE_INIT;
 	char *text = joined(x);
 
-	from.read = read_file;
+	from.read = live_read_file;
 	from.name = name_of;
 	from.arg = l;
 	if (!l->n)
