@@ -509,13 +509,35 @@ static int shape_move_rows_of(struct reading *r, const struct shape_io *x, int32
 	return (int)axis;
 }
 
+/* `_moe_C::topk_softmax(weights, picks, ..., scores)`: what it makes comes first, of as many columns as are picked. */
+static int picks_of_scores(struct reading *r)
+{
+	const struct trace_arg *a, *to = rd_nth(r, 0), *scores = NULL;
+	struct shape_io *x;
+	uint64_t dims[2];
+
+	for (uint32_t i = 1; (a = rd_nth(r, i)); i++)
+		scores = a->ndims == 2 ? a : scores;
+	if (!to || to->ndims != 2 || !scores || !(x = rd_in(r, scores, SHAPE_DATA)))
+		return rd_refuse(r, "a router's scores and picks are not in the trace");
+	r->s->s.rows = dims[0] = x->dims[0];
+	r->s->s.cols = x->dims[1];
+	if (to->dims[0] != scores->dims[0] || to->dims[1] < 1 || (uint64_t)to->dims[1] > x->dims[1] || !x->elems)
+		return rd_refuse(r, "a top-k's k is missing or more than there are");
+	r->s->s.top = dims[1] = (uint64_t)to->dims[1];
+	return rd_out(r, dtype_from_framework(to->dtype), dims, 2) && rd_out(r, DT_INT32, dims, 2) ? 0 : -1;
+}
+
 int rd_topk(struct reading *r)
 {
-	struct shape_io *x = rd_in(r, rd_nth(r, 0), SHAPE_DATA);
+	static const char *const engines[] = { "topk_softmax", "topk_sigmoid", NULL };
+	struct shape_io *x = rd_name_is(r, engines) ? NULL : rd_in(r, rd_nth(r, 0), SHAPE_DATA);
 	uint64_t dims[TRACE_MAX_DIMS];
 	int64_t k;
 	int axis;
 
+	if (rd_name_is(r, engines))
+		return picks_of_scores(r);
 	if (!x || (axis = shape_move_rows_of(r, x, 2)) < 0)
 		return -1;
 	if (!rd_int(r, 1, &k) || k < 1 || (uint64_t)k > r->s->s.cols)
@@ -530,8 +552,16 @@ int rd_topk(struct reading *r)
 /* In-place kernels sort two buffers that copies before them filled: the keys, and their positions. */
 int rd_sort(struct reading *r)
 {
+	static const char *const picks[] = { "moe_align_block_size", "sgl_moe_align_block_size", NULL };
 	struct shape_io *x = rd_in(r, rd_nth(r, 0), SHAPE_DATA), *pos;
 
+	if (x && rd_name_is(r, picks)) { /* all picks of all tokens, by their experts */
+		r->s->s.rows = 1;
+		r->s->s.cols = x->elems;
+		return !x->elems                                ? rd_refuse(r, "the operand is empty")
+		       : rd_out(r, x->dtype, x->dims, x->ndims) ? 0
+		                                                : -1;
+	}
 	if (!x || shape_move_rows_of(r, x, 1) < 0)
 		return -1;
 	if (!strstr(r->l->name, "InPlace"))

@@ -126,6 +126,7 @@ int rd_reduce(struct reading *r)
 	static const char *const norms[] = { "linalg_vector_norm", "norm", NULL };
 	static const char *const args[] = { "argmax", "argmin", NULL }, *const bools[] = { "any", "all", NULL };
 	static const char *const vars[] = { "var", "std", "var_mean", "std_mean", NULL };
+	static const char *const picks[] = { "moe_sum", "moe_sum_reduce", NULL }; /* [tokens, picks, columns] */
 	static const char *const pairs[] = { "max", "min", "median", NULL }, *const sums[] = { "sum", "prod", NULL };
 	int32_t dims_pos = rd_name_is(r, norms) ? 2 : 1, keep_pos = rd_name_is(r, norms) || rd_name_is(r, vars) ? 3 : 2;
 	struct shape_io *x = rd_in(r, rd_tensor(r, 0), SHAPE_DATA);
@@ -137,6 +138,8 @@ int rd_reduce(struct reading *r)
 
 	if (!x || dims_mask(r, dims_pos, x->ndims, &mask) < 0)
 		return -1;
+	if (rd_name_is(r, picks) && x->ndims == 3)
+		mask = 2;
 	whole = mask == (UINT32_C(1) << x->ndims) - 1;
 	for (int32_t i = 0; i < x->ndims; i++) {
 		all *= x->dims[i];

@@ -30,8 +30,9 @@ const struct cfg_field gpu_grouped_schema[] = {
 	CFG_END
 };
 
-#define MILLION UINT64_C(1000000)
-#define SAMPLES 32
+#define MILLION   UINT64_C(1000000)
+#define SAMPLES   32
+#define MOST_ROWS (UINT64_C(1) << 32) /* of a group; more are as many */
 
 /* Of a group in the mean, millionths: tiles along its tokens, and for each CTA of each tile one over its rows. */
 struct group_rows {
@@ -46,7 +47,7 @@ static uint64_t one_over(uint64_t rows)
 /* Rows as many as the mean more or less, evenly spread as far as their square root says. */
 static struct group_rows group_rows_of(uint64_t rows, uint64_t groups, uint64_t tile, uint64_t cluster)
 {
-	const uint64_t mean = div_up(rows, groups), wide = rows > groups ? gpu_isqrt(3 * mean) : 0,
+	const uint64_t mean = ps_min(div_up(rows, groups), MOST_ROWS), wide = rows > groups ? gpu_isqrt(3 * mean) : 0,
 		       low = mean > wide ? mean - wide : 0, all = tile * cluster;
 	struct group_rows x = { 0, 0 };
 
@@ -115,11 +116,11 @@ void gpu_grouped(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
 	}
 	across = div_up(s->n, k->tile_m);
 	each = group_rows_of(rows, groups, k->tile_n, cluster);
-	units = groups * across * each.tiles / MILLION;
-	units = units ? units : 1;
+	units = groups * across * (each.tiles / MILLION) + groups * across / MILLION * (each.tiles % MILLION) +
+	        groups * across % MILLION * (each.tiles % MILLION) / MILLION;
 	rest = units % clusters;
 	steps = div_up(s->k, k->tile_k);
-	in_tile = rows * MILLION / (groups * each.tiles);
+	in_tile = ps_min(div_up(rows, groups), MOST_ROWS) * MILLION / each.tiles;
 	in_tile = in_tile ? in_tile : 1;
 	t->memory = gpu_product_dram(g, &l->mem, x.sms);
 	all = t->memory * clusters / (units * steps);
@@ -131,7 +132,7 @@ void gpu_grouped(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
 		.share = MILLION * MILLION / each.tiles,
 		.thin = (p->same + p->sharer * at_group) * each.thin / each.tiles,
 	};
-	between = p->tile * ps_min(clusters * MILLION, across * each.tiles) / (across * each.tiles);
+	between = p->tile * ps_min(MILLION, clusters * MILLION / across * MILLION / each.tiles) / MILLION;
 	if (k->cooperates)
 		between += clock_transfer(k->tile_m * ps_min(div_up(in_tile, cluster), k->tile_n) *
 		                                  dtype_bits(o->out_dtype) / 8,

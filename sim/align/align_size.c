@@ -31,6 +31,15 @@ uint64_t align_gated(const struct align *al)
 	return moe->experts ? (uint64_t)moe->top * moe->inter : al->m->inter;
 }
 
+/* A CTA a row; an activation's rows are picks where there are experts. */
+static void vote_rows(const struct align *al, uint64_t rows, bool activation, uint64_t *votes)
+{
+	const uint64_t each = activation && al->m->moe.experts ? al->m->moe.top : 1;
+
+	if (rows % each == 0)
+		vote(votes, rows / each, rows / each);
+}
+
 static bool is_activation(const struct rule *u)
 {
 	return u && u->cost == OP_COST_ACT && u->kind == OP_ELEMENTWISE &&
@@ -52,12 +61,9 @@ void align_batch(struct align *al)
 			vote(votes, k->lo / gated + 1, k->hi / gated);
 		else if (strstr(t->launches[i].name, "sbtopk::"))
 			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
-		else if (al->m->moe.experts &&
-		         strcmp(reader, "out_first") == 0) /* of picks, or of rows before they are */
-			continue;
 		else if (k->rule && k->rule->kind != OP_CONVERT &&
 		         (strcmp(reader, "out_first") == 0 || strcmp(reader, "add_norm") == 0))
-			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
+			vote_rows(al, t->launches[i].grid[0], strcmp(reader, "out_first") == 0, votes);
 		else if (k->op && !al->m->arch->head_norms &&
 		         (strcmp(k->op, "aten::_fused_rms_norm") == 0 || strcmp(reader, "norm_out") == 0))
 			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);

@@ -454,6 +454,32 @@ TEST(what_orders)
 	mk_close(&r.m);
 }
 
+/* Serving engines' own operators around a mixture's experts: what they make comes first. */
+TEST(engines_picks_are_sorted_and_summed_up)
+{
+	struct rd r;
+
+	read_ok(&r, "topk", "_moe_C::topk_softmax", "f32[8,6] i32[8,6] i32[8,6] bf16[8,64]");
+	CHECK(r.s.s.rows == 8 && r.s.s.cols == 64 && r.s.s.top == 6 && r.s.n_in == 1);
+	out_is(&r, 0, DT_FP32, 48);
+	out_is(&r, 1, DT_INT32, 48);
+	mk_close(&r.m);
+	read_ok(&r, "topk", "sgl_kernel::topk_softmax", "f32[8,6] i32[8,6] bf16[8,64] =True");
+	CHECK(r.s.s.cols == 64 && r.s.s.top == 6);
+	mk_close(&r.m);
+	refused("topk", "_moe_C::topk_softmax", "f32[8,65] i32[8,65] bf16[8,64]", "more than there are");
+	refused("topk", "_moe_C::topk_softmax", "f32[8,6]", "not in the trace");
+	refused("topk", "_moe_C::topk_softmax", "f32[8,-6] bf16[8,64]", "more than there are");
+	read_ok(&r, "sort", "_moe_C::moe_align_block_size", "i32[8,6] =64 =16 i32[1008] i32[63] i32[1]");
+	CHECK(r.s.s.rows == 1 && r.s.s.cols == 48 && r.s.n_in == 1);
+	out_is(&r, 0, DT_INT32, 48);
+	mk_close(&r.m);
+	read_ok(&r, "reduce", "_moe_C::moe_sum", "bf16[8,6,2048] bf16[8,2048]");
+	CHECK(r.s.s.rows == 8 * 2048 && r.s.s.cols == 6 && r.s.n_in == 1);
+	out_is(&r, 0, DT_BF16, 8 * 2048);
+	mk_close(&r.m);
+}
+
 TEST(the_rest_of_the_readers)
 {
 	struct rd r;
@@ -513,4 +539,5 @@ SUITE(t_shape, T(every_reader_has_a_name_and_is_found_by_it), T(a_product_is_m_k
       T(rows_and_columns_of_reductions_softmax_and_norms),
       T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel), T(copies_and_fills),
       T(a_transposed_copy_tells_the_sectors_of_a_warp), T(device_copies_use_the_ops_tensors_where_the_bytes_agree),
-      T(indexed_reads_and_writes), T(what_orders), T(the_rest_of_the_readers));
+      T(indexed_reads_and_writes), T(what_orders), T(engines_picks_are_sorted_and_summed_up),
+      T(the_rest_of_the_readers));
