@@ -13,3 +13,13 @@ uint32_t experts_hit(uint32_t experts, uint32_t top, uint64_t tokens)
 	}
 	return (uint32_t)((1 - miss) * experts + 0.5);
 }
+
+struct experts_tile experts_tile_of(uint64_t tokens)
+{
+	return (struct experts_tile){ .rows = tokens <= 32    ? 16
+		                              : tokens <= 96  ? 32
+		                              : tokens <= 512 ? 64
+		                                              : 128,
+		                      .outputs = tokens <= 64 ? 64 : 128,
+		                      .threads = tokens <= 128 ? 128 : 256 };
+}

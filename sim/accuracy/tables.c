@@ -1,5 +1,6 @@
 #include "sim/accuracy/tables.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "sim/base/hash.h"
 #include "traces/text/csv.h"
 #include "traces/text/decimal.h"
+#include "workloads/experts.h"
 
 #define COPIES 6                   /* of weights, and calls in a graph */
 #define MANY   3                   /* times the L2: nothing of it is found again */
@@ -38,6 +40,14 @@ enum column {
 	KV_LEN,
 	QUERIES,
 	PAST,
+	TOKENS,
+	HIDDEN,
+	INTER,
+	TOP,
+	EXPERTS,
+	SHARED_BY,
+	SPREAD_OVER,
+	PICKS,
 	SHAPE,
 	SOURCE,
 	TIME,
@@ -45,13 +55,15 @@ enum column {
 };
 
 static const char *const names[COLUMNS] = {
-	"gpu",      "kernel",         "dtype",      "m",         "n",
-	"k",        "kv_cache_dtype", "batch_size", "num_heads", "num_key_value_heads",
-	"head_dim", "window_size",    "kv_len",     "isl",       "step",
-	"shape",    "source",         "time_us",
+	"gpu",         "kernel",         "dtype",        "m",         "n",
+	"k",           "kv_cache_dtype", "batch_size",   "num_heads", "num_key_value_heads",
+	"head_dim",    "window_size",    "kv_len",       "isl",       "step",
+	"num_tokens",  "hidden_size",    "inter_size",   "topk",      "num_experts",
+	"moe_tp_size", "moe_ep_size",    "distribution", "shape",     "source",
+	"time_us",
 };
 /* What the benchmark's own files call a column. */
-static const char *const also[COLUMNS] = { [KERNEL] = "kernel_source", [TIME] = "us" };
+static const char *const also[COLUMNS] = { [KERNEL] = "kernel_source", [TIME] = "us", [DTYPE] = "moe_dtype" };
 
 struct table {
 	struct csv *csv;
@@ -98,6 +110,8 @@ static int tables_header(struct table *t, struct err *e)
 	static const enum column products[] = { GPU, KERNEL, DTYPE, M, N, K, TIME },
 				 attention[] = { GPU, KERNEL, KV_DTYPE, BATCH, HEADS, KV_HEADS, DIM, KV_LEN, TIME },
 				 prompts[] = { KERNEL, KV_DTYPE, BATCH, HEADS, KV_HEADS, DIM, QUERIES, TIME },
+				 experts[] = { KERNEL,  DTYPE,     TOKENS,      HIDDEN, INTER, TOP,
+		                               EXPERTS, SHARED_BY, SPREAD_OVER, PICKS,  TIME },
 				 collection[] = { GPU, KERNEL, SHAPE, DTYPE, SOURCE, TIME };
 	const enum column *must = products;
 	size_t n = sizeof products / sizeof *products;
@@ -118,6 +132,8 @@ static int tables_header(struct table *t, struct err *e)
 		must = attention, n = sizeof attention / sizeof *attention;
 	else if (t->at[QUERIES] >= 0)
 		must = prompts, n = sizeof prompts / sizeof *prompts;
+	else if (t->at[EXPERTS] >= 0)
+		must = experts, n = sizeof experts / sizeof *experts;
 	else if (t->at[SHAPE] >= 0)
 		must = collection, n = sizeof collection / sizeof *collection;
 	for (size_t i = 0; i < n; i++)
@@ -297,7 +313,7 @@ static int tables_grow(struct table *t, struct err *e)
 	struct op_stream *s = &c->stream;
 
 	/* Rows are counted before they are read: all arrays have their size. */
-	if (c->n + 1 > t->room || s->n_ops + 4 > t->op_room || s->n_launches + 5 > t->launch_room)
+	if (c->n + 1 > t->room || s->n_ops + 5 > t->op_room || s->n_launches + 6 > t->launch_room)
 		return err_set(e, ERR_IO, "%s: grew while it was read", t->name);
 	return 0;
 }
@@ -489,6 +505,157 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	return 0;
 }
 
+/* --- experts -------------------------------------------------------------------------------------------------- */
+
+#define EXPERTS_MAX 1024
+
+/* Rows of each expert of the chip that has the most, and how many experts have any. `alpha` 0: even; else loads are spread
+ * as x^-alpha between one row and 0.8 of the tokens, here at equal steps of its integral where the benchmark draws them,
+ * and go round the chips (its collector/helper.py). */
+static uint32_t rows_of_experts(uint64_t tokens, uint32_t top, uint32_t experts, uint32_t chips, double alpha,
+                                uint64_t rows[EXPERTS_MAX])
+{
+	const double most = 0.8 * (double)tokens > 1 ? 0.8 * (double)tokens : 1, e = 1 - alpha;
+	double load[EXPERTS_MAX], sum = 0, upto = 0;
+	uint64_t got[EXPERTS_MAX], before = 0, best = 0;
+	uint32_t hit = 0;
+
+	for (uint32_t i = 0; i < experts; i++) { /* the fullest first */
+		const double u = (experts - i - 0.5) / experts;
+
+		load[i] = alpha > 0 ? pow((pow(most, e) - 1) * u + 1, 1 / e) : 1;
+		sum += load[i];
+	}
+	for (uint32_t i = 0; i < experts; i++) {
+		uint64_t end;
+
+		upto += load[i] / sum * (double)(tokens * top);
+		end = (uint64_t)(upto + 0.5);
+		got[i] = end - before < tokens ? end - before : tokens;
+		before = end;
+	}
+	for (uint32_t c = 0; c < chips; c++) {
+		uint64_t n = 0;
+
+		for (uint32_t i = c; i < experts; i += chips)
+			n += got[i];
+		if (n <= best)
+			continue;
+		best = n;
+		hit = 0;
+		for (uint32_t i = c; i < experts; i += chips)
+			if (got[i])
+				rows[hit++] = got[i];
+	}
+	if (!hit)
+		rows[hit++] = 1;
+	return hit;
+}
+
+/* One of the two grouped products: rows[i] rows of expert i times its weights. */
+static int grouped(struct table *t, const char *name, const char *cls, enum dtype d, uint32_t bits,
+                   const uint64_t *rows, uint32_t hit, uint64_t tokens, uint64_t n, uint64_t k, struct err *e)
+{
+	struct op_stream *s = &t->out->stream;
+	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
+	const struct experts_tile tile = experts_tile_of(tokens);
+	uint64_t all = 0, tiles = 0, weights = hit * n * k * bits / 8 + (bits == 4 ? hit * n * k / 16 : 0);
+
+	for (uint32_t i = 0; i < hit; i++) {
+		all += rows[i];
+		tiles += div_up(rows[i], tile.rows);
+	}
+	o->shape = (struct op_shape){ .batch = hit, .m = div_up(all, hit), .n = n, .k = k, .strided = true };
+	operand(s, o, tables_tensor(s, "x", OP_ACTIVATION, d, dtype_bytes(d, all * k), true), false);
+	operand(s, o, tables_tensor(s, "w", OP_WEIGHT, d, weights, true), false);
+	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * all * n, false), true);
+	if (d == DT_FP4) {
+		if (!lay_out(t, o))
+			return 1;
+	} else {
+		struct op_launch *l = &s->launches[s->n_launches];
+
+		*l = (struct op_launch){
+			.trace_id = -1, .name = "fused_moe_kernel", .waits_for = -1, .registers = 128
+		};
+		l->grid[0] = (uint32_t)(tiles * div_up(n, tile.outputs));
+		l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
+		l->block[0] = tile.threads;
+		t->out->work.launches[s->n_launches] = (struct gpu_launch){
+			.stream = s, .op = o, .at = l, .kernel = kernels_match(t->k, l->name, o->rule), .count = 1
+		};
+		o->n_launches = 1;
+		t->out->work.n = ++s->n_launches;
+	}
+	return tables_move(t, o, weights, 1, e);
+}
+
+/* 0: even. 1 would divide by nothing. */
+static int spread_of(const char *s, double *alpha)
+{
+	char *end;
+
+	*alpha = 0;
+	if (strcmp(s, "balanced") == 0)
+		return 0;
+	if (strncmp(s, "power_law_", 10) != 0)
+		return -1;
+	*alpha = strtod(s + 10, &end);
+	return end != s + 10 && !*end && *alpha > 0 && *alpha < 8 && fabs(*alpha - 1) > 1e-6 ? 0 : -1;
+}
+
+static int experts_row(struct table *t, struct err *e)
+{
+	static const struct {
+		const char *name;
+		enum dtype math;
+		uint32_t bits;
+	} types[] = { { "bfloat16", DT_BF16, 16 }, { "fp8", DT_FP8, 8 },      { "fp8_block", DT_FP8, 8 },
+		      { "nvfp4", DT_FP4, 4 },      { "int4_wo", DT_BF16, 4 }, { "w4a16_mxfp4", DT_BF16, 4 } };
+	struct op_stream *s = &t->out->stream;
+	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches, y = 0;
+	const char *type = tables_text(t, DTYPE), *spread = tables_text(t, PICKS), *cls, *name;
+	uint64_t tokens, hidden, inter, top, experts, tp, ep, ns, rows[EXPERTS_MAX];
+	double alpha;
+	uint32_t hit;
+	int rc;
+
+	while (y < sizeof types / sizeof *types && strcmp(types[y].name, type) != 0)
+		y++;
+	if (y == sizeof types / sizeof *types)
+		return tables_refuse(t, "unknown type", type, e);
+	if (tables_number(t, TOKENS, 1 << 20, &tokens, e) < 0 || tables_number(t, HIDDEN, 1 << 20, &hidden, e) < 0 ||
+	    tables_number(t, INTER, 1 << 20, &inter, e) < 0 || tables_number(t, TOP, EXPERTS_MAX, &top, e) < 0 ||
+	    tables_number(t, EXPERTS, EXPERTS_MAX, &experts, e) < 0 ||
+	    tables_number(t, SHARED_BY, 1 << 10, &tp, e) < 0 ||
+	    tables_number(t, SPREAD_OVER, EXPERTS_MAX, &ep, e) < 0 || time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
+		return -1;
+	if (!tokens || !top || !tp || !ep || experts < ep || experts < top || inter < tp)
+		return tables_refuse(t, "not so many experts:", tables_text(t, EXPERTS), e);
+	cls = arena_printf(t->a, "experts %s, %s", tables_text(t, KERNEL), type);
+	name = arena_printf(t->a, "%llu tokens, %llu of %llu experts %llux%llu, tp %llu ep %llu %s",
+	                    (unsigned long long)tokens, (unsigned long long)top, (unsigned long long)experts,
+	                    (unsigned long long)hidden, (unsigned long long)inter, (unsigned long long)tp,
+	                    (unsigned long long)ep, spread);
+	if (spread_of(spread, &alpha) < 0)
+		return tables_refuse(t, "no distribution of picks: 'balanced' or 'power_law_1.2', not", spread, e);
+	hit = rows_of_experts(tokens, (uint32_t)top, (uint32_t)experts, (uint32_t)ep, alpha, rows);
+	inter /= tp;
+	if (tables_copy(t, name, cls, tokens * top, true, e) < 0 ||
+	    (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, tokens, 2 * inter, hidden, e)) < 0)
+		return -1;
+	if (rc == 0 &&
+	    (tables_copy(t, name, cls, tokens * top * inter, false, e) < 0 ||
+	     (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, tokens, hidden, inter, e)) < 0 ||
+	     tables_copy(t, name, cls, tokens * top * hidden, false, e) < 0))
+		return -1;
+	if (rc > 0)
+		return tables_drop(t, ops, operands, tensors, launches);
+	add_sample(t, name, cls, (uint32_t)ops, ns, 1);
+	t->st->read++;
+	return 0;
+}
+
 /* "M=1 N=512 K=2048" or "B=8 kv=1024 h32 kv8 d128" */
 static int collected(struct table *t, struct err *e)
 {
@@ -526,6 +693,8 @@ static int tables_row(struct table *t, struct err *e)
 		return 0;
 	if (t->at[SHAPE] >= 0)
 		return collected(t, e);
+	if (t->at[EXPERTS] >= 0)
+		return experts_row(t, e);
 	if (t->at[KV_LEN] >= 0 || t->at[QUERIES] >= 0) {
 		struct op_shape s = { .q_len = 1 };
 		uint64_t window = 0, past = 0;
@@ -583,12 +752,12 @@ int tables_read(struct input *in, const struct tables_device *d, const struct ta
 	out->path = t.name;
 	out->of_cases = true;
 	t.room = n + 1;
-	t.op_room = 4 * t.room;
-	t.launch_room = 5 * t.room + 4;
+	t.op_room = 5 * t.room;
+	t.launch_room = 6 * t.room + 4;
 	s->source = t.name;
 	s->ops = arena_array(a, t.op_room, sizeof *s->ops);
-	s->tensors = arena_array(a, 10 * t.room, sizeof *s->tensors);
-	s->operands = arena_array(a, 10 * t.room, sizeof *s->operands);
+	s->tensors = arena_array(a, 12 * t.room, sizeof *s->tensors);
+	s->operands = arena_array(a, 12 * t.room, sizeof *s->operands);
 	s->launches = arena_array(a, t.launch_room, sizeof *s->launches);
 	out->work.stream = s;
 	out->work.launches = arena_array(a, t.launch_room, sizeof *out->work.launches);

@@ -1,10 +1,11 @@
 /* tables.h - kernel times that others published, as samples: products and decode attention by shape.
  *
- * A table (CSV, zipped or not) is one of four, told by its header:
+ * A table (CSV, zipped or not) is one of five, told by its header:
  *   gpu,kernel,dtype,m,n,k,time_us                       products
  *   gpu,kernel,attn_dtype,...,kv_len,time_us             decode attention
  *   kernel_source,...,isl,...,step,window_size,us        attention of prompts: isl queries behind step keys, as the
  *                                                        benchmark's own files have it
+ *   kernel_source,moe_dtype,num_tokens,...,us            experts: two grouped products, what is between and behind them
  *   gpu,kernel,shape,dtype,time_us,...,source            a collection: of it the rows "GEMM ..." and "decode attention
  *                                                        ..." whose source is the same benchmark
  * Nothing says which kernels ran: launches are the library's as arch/gpu/gpu_geometry.h has them.
@@ -18,6 +19,9 @@
  * attention of vLLM before 0.20 ("vllm_flash_attn") and of prompts the one that writes the new keys and values (time by keys and by
  * tokens in both tables of prompts shows it), of FlashAttention 3 the one that plans its parts, which an engine runs once a step. Block-scaled fp8 was run without a graph: those are times of the host, and the
  * rows are left out, counted.
+ * Experts: the rows of each and which chip has the most are drawn there by a power law and worked out here; whatever the
+ * kernel is called, they are laid out as vLLM's Triton kernel, fp4 as one product's tiles. Activation and sum go over all
+ * picks, whoever's they are. Left out: what a library has of its own, the router.
  * Residency: weights by the machine's own L2, copies in turn, in pages of 2 MiB that lie anywhere; what is more than
  * three times the L2 is never found.
  * Times say no spread. Samples are held out: nothing is fitted to them. */

@@ -4,6 +4,7 @@
  * a route works on its share of the picked rows (build_picks.h). */
 #include "sim/build/build_int.h"
 #include "sim/build/build_picks.h"
+#include "workloads/experts.h"
 
 struct moe {
 	uint32_t experts; /* on this chip */
@@ -336,11 +337,13 @@ static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uin
 	const uint64_t m = (x->picked.rows + x->picked.hit - 1) / x->picked.hit;
 	const struct part rows = b_quantised(b, all_of(in), math, b_tensor(b, in)->bytes * 8 / dtype_bits(b->m->dtype));
 	struct op *o = b_op(b, B_GROUPED, math, b->m->dtype);
+	const struct experts_tile tile = experts_tile_of(x->tokens);
 	uint64_t grid[3] = { 0, 1, 1 };
 	uint32_t y;
 
 	for (uint32_t s = 0; s < x->picked.hit; s++)
-		grid[0] += (build_picks_rows(&x->picked, s) + 15) / 16 * ((n + 63) / 64);
+		grid[0] += (build_picks_rows(&x->picked, s) + tile.rows - 1) / tile.rows *
+		           ((n + tile.outputs - 1) / tile.outputs);
 
 	o->shape = (struct op_shape){ .batch = x->picked.hit, .m = m, .n = n, .k = k, .strided = true };
 	y = b_make(b, b->m->dtype, x->picked.rows * n);
@@ -352,7 +355,7 @@ static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uin
 	if (math == DT_FP4) /* a library's tiles, as those of one product */
 		k_unknown(b, b_rows[B_GROUPED].kernel);
 	else if (!for_npu(b))
-		b_launch(b, b_rows[B_GROUPED].kernel, grid, 128, 1, 128);
+		b_launch(b, b_rows[B_GROUPED].kernel, grid, tile.threads, 1, 128);
 	return y;
 }
 

@@ -64,6 +64,8 @@ classes() {
 engines=validate/data/engines
 engines() {
 	cat <<-LIST
+		h200 experts_h200_sxm.csv H200
+		rtx-pro-6000 experts_rtx_pro_6000_server.csv RTX-PRO-6000
 		h100 decode_attn_h100_sxm.csv H100
 		b200 decode_attn_b200_sxm.csv B200
 		rtx-pro-6000 prefill_attn_rtx_pro_6000_server.csv RTX-PRO-6000

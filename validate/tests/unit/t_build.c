@@ -286,6 +286,8 @@ TEST(tokens_that_pick_evenly_hit_so_many_experts)
 	CHECK_U64(experts_hit(256, 8, 1), 8);
 	CHECK_U64(experts_hit(256, 8, 16), 102); /* 256 x (1 - (31/32)^16) = 101.96 */
 	CHECK_U64(experts_hit(8, 2, 1000), 8);
+	CHECK(experts_tile_of(32).rows == 16 && experts_tile_of(512).rows == 64 && experts_tile_of(513).rows == 128);
+	CHECK(experts_tile_of(64).outputs == 64 && experts_tile_of(65).outputs == 128);
 	CHECK_U64(experts_hit(8, 8, 1), 8);
 }
 

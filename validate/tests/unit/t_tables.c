@@ -351,6 +351,68 @@ TEST(prompts_are_causal_and_a_window_shortens_them)
 	refused(PROMPT "vllm_flash_attn_fa3,2,many,32,8,128,bfloat16,0,0,700\n", "'isl' is 'many'");
 }
 
+#define MOE \
+	"kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,distribution,us\n"
+
+TEST(experts_are_two_grouped_products_of_the_fullest_chip)
+{
+	static const struct {
+		const char *row;
+		uint64_t experts, rows, n; /* of the first product: groups, all their rows, outputs of one */
+	} want[] = {
+		{ "bfloat16,1,1024,512,8,64,1,1,balanced", 8, 8, 1024 },
+		{ "bfloat16,64,1024,512,8,64,1,1,balanced", 64, 512, 1024 },
+		{ "bfloat16,64,1024,512,8,64,4,1,balanced", 64, 512, 256 }, /* tensor parallel: narrower */
+		{ "fp8,64,1024,512,8,64,1,16,balanced", 4, 32, 1024 },      /* expert parallel: fewer */
+		{ "bfloat16,1,1024,512,8,64,1,1,power_law_1.2", 8, 8, 1024 },
+	};
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		const struct op *o, *down;
+		char text[512];
+		struct bed b;
+
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, MOE "vllm_any,%s,100\n", want[i].row);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		CHECK_U64(b.set.n, 1);
+		o = &b.set.stream.ops[b.set.v[0].first_op + 1];
+		down = o + 2;
+		CHECK_U64(o->shape.batch, want[i].experts);
+		CHECK_U64(o->shape.n, want[i].n);
+		CHECK_U64(b.set.stream.operands[o->first_operand].touched,
+		          want[i].rows * 1024 * (o->dtype == DT_FP8 ? 1 : 2));
+		CHECK(down->shape.k == want[i].n / 2 && down->shape.n == 1024);
+		bed_down(&b);
+	}
+	refused(MOE "vllm_any,bfloat16,64,1024,512,8,4,1,1,balanced,100\n", "not so many experts");
+	refused(MOE "vllm_any,fp3,64,1024,512,8,64,1,1,balanced,100\n", "unknown type 'fp3'");
+	refused(MOE "vllm_any,bfloat16,64,1024,512,8,64,1,1,power_law_,100\n", "no distribution of picks");
+}
+
+/* The fullest chip has more than its share, and no expert more rows than there are tokens. */
+TEST(uneven_picks_are_more_on_one_chip)
+{
+	uint64_t even, most;
+	char text[512];
+	struct bed b;
+
+	for (int i = 0; i < 2; i++) {
+		const struct op *o;
+
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, MOE "vllm_any,bfloat16,256,1024,512,8,64,1,8,%s,100\n",
+		         i ? "power_law_1.2" : "balanced");
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		o = &b.set.stream.ops[b.set.v[0].first_op + 1];
+		*(i ? &most : &even) = b.set.stream.operands[o->first_operand].touched / 2048;
+		CHECK(o->shape.batch <= 8);
+		bed_down(&b);
+	}
+	CHECK_U64(even, 256);
+	CHECK(most > even && most <= 8 * 256);
+}
+
 TEST(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins)
 {
 	struct op_stream s = { 0 };
@@ -671,6 +733,8 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flashinfer_fiprefill, prompts",
 		  19, 8 },
 		{ "b200", "gemm_m1-64_b200_sxm", "gemm bfloat16", 10, 7 },
+		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 27,
+		  22 },
 		{ "h100", "gemm_m1-64_h100_sxm", "gemm fp8", 7, 9 },
 	};
 
@@ -698,6 +762,7 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
       T(prompts_of_engines_have_the_engines_tiles), T(prompts_are_causal_and_a_window_shortens_them),
+      T(experts_are_two_grouped_products_of_the_fullest_chip), T(uneven_picks_are_more_on_one_chip),
       T(kernels_of_engines_stay_as_near_as_they_are),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
       T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
