@@ -179,7 +179,7 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		"  base: configs/npu/dsocr.yaml\n"
 		"  set: {l2.size: 48 MiB}\n"
 		"  workloads:\n"
-		"  - {name: decode, model: llama-3.2-1b, context: 1024}\n"
+		"  - {name: decode, model: llama-3.2-1b, context: 1024, weight: 9}   # of a mix, where weights stand\n"
 		"  changes:\n"
 		"  - name: a larger L2\n"
 		"    says: 128 to 256 MB instead of 50\n"

@@ -7,6 +7,7 @@
  *     {name: NAME, trace: FILE, range: NAME}           a trace, or any profile
  *     {name: NAME, model: MODEL, phase: decode, ...}   a model by its description; keys are the options of `npusim run`
  *     {..., only: true}                  only for the changes that name it under `pays`
+ *     {..., weight: W}                   so many of the steps of a mix of those that have one
  *   changes: a list of
  *     name: NAME                         what tables call it
  *     says: TEXT                         what is claimed, in the words of who claims it; may be left out
@@ -44,6 +45,7 @@ struct ablate_workload {
 	const char *name;
 	struct workload_spec spec;
 	bool only;
+	double weight; /* 0: it is no part of the mix */
 };
 
 enum ablate_expects { ABLATE_FASTER, ABLATE_NO_SLOWER, ABLATE_LESS_ENERGY };
@@ -114,6 +116,11 @@ struct ablate_worth {
 };
 struct ablate_worth ablate_alone(const struct ablate_result *r, size_t change);
 struct ablate_worth ablate_missed(const struct ablate_result *r, size_t change);
+
+/* The same of the mix of those workloads that have a weight, as a fraction of the mean time of its steps: unknown where one of them
+ * was not run so, or there is none. `results` by workload. */
+struct ablate_worth ablate_mix(const struct ablation *x, const struct ablate_result *results, size_t change,
+                               bool missed);
 
 enum ablate_verdict {
 	ABLATE_NOT_MODELLED, /* never judged */
