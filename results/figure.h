@@ -89,8 +89,6 @@
 	NUMBER(tokens, ROW, FIGURE_COUNT, .json = "tokens", .part = FIGURE_REST, .name = "new_tokens", \
 	       .place = 190, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "new tokens of all sequences, of all the workload's steps") \
-	NUMBER(worst_ps, ROW, FIGURE_US, .name = "worst_us", .zero = FIGURE_ABSENT, \
-	     .help = "of a mix of workloads, the time of the slowest") \
 	MADE(figure_tokens_per_s, .unit = "/s", .name = "tokens_per_s", .also = "tokens_s", .zero = FIGURE_NULL, \
 	     .help = "new tokens over simulated time") \
 	MADE(figure_token_uj, .unit = "uJ", .name = "uj_per_token", .zero = FIGURE_NULL, .help = "energy over new tokens") \

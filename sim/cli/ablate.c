@@ -182,7 +182,7 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		"  set: {l2.size: 48 MiB}\n"
 		"  exchange: {cores: 48}     # what area is taken from\n"
 		"  workloads:\n"
-		"  - {name: decode, model: llama-3.2-1b, context: 1024, suite: decode}\n"
+		"  - {name: decode, model: llama-3.2-1b, context: 1024, suite: decode, weight: 9}   # weight: of a mix\n"
 		"  changes:\n"
 		"  - name: a larger L2\n"
 		"    says: 128 to 256 MB instead of 50\n"

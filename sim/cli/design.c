@@ -245,7 +245,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 1500'\n"
 		"npusim design -c dsocr -m llama-3.2-1b --maximize tokens_per_s --within 'power_w <= 150' --within 'area_mm2 <= 400'\n"
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 500' --sure 80% -o /tmp/design.yaml\n"
-		"npusim design -c dsocr --mix 'llama-3.2-1b:decode:0.9, llama-3.2-1b:prefill:0.1' --reach 'worst_us <= 2000'\n"
+		"npusim design -c dsocr --mix 'llama-3.2-1b:decode:0.9, llama-3.2-1b:prefill:0.1' --reach 'mix.worst_ns <= 2000000'\n"
 		"npusim design -c edge -m qwen2-0.5b --reach 'tokens_per_s >= 40' --axis dram.channels=x1,x2,x3,x4 --axis cores=2..16\n",
 		opts,
 		0,

@@ -15,7 +15,7 @@ static const char sweep_file[] =
 	"                                are those that 'npusim workload options' lists; each may be an axis, as model.batch\n"
 	"  workloads: [{model: MODEL, weight: W, ...}, {name: NAME, trace: FILE, range: NAME, weight: W}, ...]\n"
 	"                                several in place of one, W of so many of the steps: a point's times, bytes and joules are\n"
-	"                                means over the steps, worst_us is the slowest's, mix.NAME_ns each one's time\n"
+	"                                means over the steps, mix.worst_ns is the slowest's, mix.NAME_ns each one's time\n"
 	"  range: NAME                   of a trace, only what was launched inside this annotation\n"
 	"  rewrite: NAME,NAME            as 'npusim run --rewrite'\n"
 	"  rules: FILE                   the table that makes ops of kernels\n"

@@ -57,6 +57,20 @@ static struct expr *read_side(struct sweep *s, const char *text, const char *who
 	return x;
 }
 
+/* An interval is of the whole time: nobody knows how sure its parts are. */
+static int check_sure(const char *text, struct err *e)
+{
+	static const char *const parts[] = { "mix.", "stall.", "needs.", "kind." };
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strstr(text, parts[i]))
+			return err_set(
+				e, ERR_USAGE,
+				"'%s' is of a part of the time, and an interval of all of it: no '%s*' with option '--sure'",
+				text, parts[i]);
+	return 0;
+}
+
 static int read_bound(struct sweep *s, const char *text, struct design_bound *b, struct err *e)
 {
 	size_t length, more, at = comparison(text, 0, &length);
@@ -103,7 +117,6 @@ static struct res_point at_end(const struct res_point *p, double spread)
 	struct res_point x = *p;
 
 	x.total_ps = (uint64_t)((double)p->total_ps * exp(spread));
-	x.worst_ps = (uint64_t)((double)p->worst_ps * exp(spread));
 	return x;
 }
 
@@ -115,7 +128,8 @@ int design_goal_read(const struct design_question *q, struct sweep *s, struct de
 	if (q->n_bounds > DESIGN_BOUNDS)
 		return err_set(e, ERR_USAGE, "more than %d goals", DESIGN_BOUNDS);
 	for (; g->n_bounds < q->n_bounds; g->n_bounds++)
-		if (read_bound(s, q->bounds[g->n_bounds], &g->bounds[g->n_bounds], e) < 0)
+		if ((q->sure > 0 && check_sure(q->bounds[g->n_bounds], e) < 0) ||
+		    read_bound(s, q->bounds[g->n_bounds], &g->bounds[g->n_bounds], e) < 0)
 			return -1;
 	g->text = spelled(q->objective, strlen(q->objective), s->a);
 	g->maximise = q->maximise;

@@ -1,4 +1,5 @@
 /* design_space.c - the axes: from a file, the command line or the list for the machine's kind, as a sweep's. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "sim/design/design_int.h"
 
 #define FOLDER "configs/design/" /* KIND.yaml */
-#define STEPS  "9"               /* of a range A..B */
+#define STEPS  9                 /* of a range A..B */
 #define MUCH   1e6               /* times as much as now */
 
 struct writer {
@@ -219,6 +220,39 @@ static int file_axes(struct writer *w, const char *path)
 
 /* --- the command line's ------------------------------------------------------------------------------------------------ */
 
+/* STEPS values from one end to the other, each so many times the one before, as round as they can be; the ends as written. */
+static int range_axis(struct writer *w, const char *key, size_t row, const char *from, const char *to)
+{
+	const struct cfg_field *f = cfg_at(w->base->raw, row).field;
+	const char *v[STEPS];
+	struct err why = ERR_INIT;
+	uint64_t low, high;
+
+	if (!from)
+		return design_no_memory(w->e);
+	if (f->type == CFG_T_ENUM || f->type == CFG_T_STR || f->type == CFG_T_BOOL)
+		return err_set(w->e, ERR_USAGE, "'%s' is no number: list its values, for option '--axis'", key);
+	if (cfg_parse_value(f->type, from, &low, &why) < 0 || cfg_parse_value(f->type, to, &high, &why) < 0)
+		return err_set(w->e, ERR_USAGE, "%s, for option '--axis'", why.msg);
+	if (!low || low >= high)
+		return err_set(w->e, ERR_USAGE,
+		               "'%s..%s' is no range from a number above 0 to a larger one, for option '--axis'", from,
+		               to);
+	v[0] = from;
+	v[STEPS - 1] = to;
+	for (int i = 1; i < STEPS - 1; i++) {
+		const uint64_t at = rounded(f, (double)low * pow((double)high / (double)low, (double)i / (STEPS - 1)));
+		struct str s = STR_INIT;
+
+		cfg_format_value(f->type, at, &s);
+		v[i] = s.failed ? NULL : arena_strdup(w->a, str_c(&s));
+		str_free(&s);
+		if (!v[i])
+			return design_no_memory(w->e);
+	}
+	return values(w, key, row, v, STEPS, 0);
+}
+
 /* KEY=A,B,C or KEY=A..B; in its own line before what a file has. */
 static int word_axis(struct writer *w, const char *text)
 {
@@ -235,13 +269,8 @@ static int word_axis(struct writer *w, const char *text)
 		return design_no_memory(w->e);
 	if (cfg_find(w->base->raw, key, &row, &why) < 0)
 		return err_set(w->e, ERR_USAGE, "%s, for option '--axis'", why.msg);
-	if ((dots = strstr(p, ".."))) {
-		to_line(w, 0);
-		str_addf(&w->out, "  \"%s\": {from: \"%.*s\", to: \"%s\", steps: " STEPS ", scale: log}", key,
-		         (int)(dots - p), p, dots + 2);
-		w->n++;
-		return 0;
-	}
+	if ((dots = strstr(p, "..")))
+		return range_axis(w, key, row, arena_strndup(w->a, p, (size_t)(dots - p)), dots + 2);
 	for (char *word = strtok_r(p, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
 		word += strspn(word, " ");
 		if (n == DESIGN_FORMS)

@@ -218,6 +218,39 @@ static void workload_table(struct doc *d, const struct ablate_doc *v, size_t w)
 	doc_say(d, "\n");
 }
 
+static bool has_mix(const struct ablation *x)
+{
+	for (size_t w = 0; w < x->n_workloads; w++)
+		if (x->workloads[w].weight > 0)
+			return true;
+	return false;
+}
+
+static void mix_row(struct doc *d, const void *of, size_t i)
+{
+	const struct ablate_doc *v = of;
+	struct ablate_worth alone = { .known = false }, missed = { .known = false };
+	const bool people = d->format == OUT_TABLE;
+
+	if (!d->heads) {
+		alone = ablate_mix(v->x, v->results, i, false);
+		missed = ablate_mix(v->x, v->results, i, true);
+	}
+	doc_text(d, "change", v->x->changes[i].name);
+	doc_real_if(d, people ? "saves_pct" : "saves", people ? 1 : 5, alone.known, (people ? 100 : 1) * alone.value);
+	doc_real_if(d, people ? "missed_pct" : "missed", people ? 1 : 5, missed.known,
+	            (people ? 100 : 1) * missed.value);
+}
+
+/* The mean over the steps of those workloads that have a weight. */
+static void mix(struct doc *d, const struct ablate_doc *v)
+{
+	if (!has_mix(v->x))
+		return;
+	doc_table(d, "mix", "the mix, by the workloads' weights", v->x->n_changes, mix_row, v);
+	doc_say(d, "\n");
+}
+
 /* A sentence for each change, about the workload where it shows. */
 static void sentences(const struct ablate_doc *v, struct str *out)
 {
@@ -388,6 +421,7 @@ static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 	}
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		workload_table(d, v, w);
+	mix(d, v);
 	for (size_t i = 0; doc_on_page(d) && i < v->x->n_changes; i++)
 		page_change(d, v, i);
 	if (!doc_on_page(d))
@@ -517,6 +551,7 @@ static void json(struct doc *d, const struct ablate_doc *v)
 	if (v->x->n_suites)
 		doc_table(d, "court", NULL, v->x->n_changes, court_row, v);
 	doc_table(d, "workloads", NULL, v->x->n_workloads, workload, v);
+	mix(d, v);
 	doc_close(d, '}');
 }
 

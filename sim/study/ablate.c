@@ -99,8 +99,9 @@ static int read_suite(struct ablate_reader *r, const struct ynode *n, int *out)
 
 static int read_workload(struct ablate_reader *r, const struct ynode *n, struct ablate_workload *w)
 {
-	static const char *const ours[] = { "name", "only", "alone", "suite", NULL };
-	const struct ynode *only = ynode_get(n, "only"), *alone = ynode_get(n, "alone");
+	static const char *const ours[] = { "name", "only", "alone", "suite", "weight", NULL };
+	const struct ynode *only = ynode_get(n, "only"), *alone = ynode_get(n, "alone"),
+			   *weight = ynode_get(n, "weight");
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a workload is a mapping: {name: NAME, model: MODEL}");
@@ -108,8 +109,14 @@ static int read_workload(struct ablate_reader *r, const struct ynode *n, struct 
 	    workload_yaml(r->y, n, WORKLOAD_ABLATE_FILE, ours, r->a, &w->spec, r->e) < 0 ||
 	    (only && yaml_bool(r->y, only, &w->only, r->e) < 0) ||
 	    (alone && yaml_bool(r->y, alone, &w->alone, r->e) < 0) ||
+	    (weight && yaml_real(r->y, weight, &w->weight, r->e) < 0) ||
 	    read_suite(r, ynode_get(n, "suite"), &w->suite) < 0)
 		return -1;
+	if (weight && !(w->weight > 0 && w->weight <= 1e9))
+		return yaml_err(r->y, weight, r->e, "a weight is a number above 0");
+	if (weight && w->only)
+		return yaml_err(r->y, weight, r->e, "'%s' is for some changes alone, and a mix is of all: no 'weight'",
+		                w->name);
 	for (const struct ablate_workload *o = r->x->workloads; o < w; o++)
 		if (strcmp(o->name, w->name) == 0)
 			return yaml_err(r->y, n, r->e, "two workloads are called '%s'", w->name);

@@ -10,6 +10,7 @@
  *     {..., only: true}                  only for the changes that name it under `pays`, or its suite under `suites`
  *     {..., suite: NAME}                 one of those that a claim is judged by together (ablate_court.h)
  *     {..., alone: true}                 no runs of all but each
+ *     {..., weight: W}                   so many of the steps of a mix of those that have one
  *   changes: a list of
  *     name: NAME                         what tables call it
  *     says: TEXT                         what is claimed, in the words of who claims it; may be left out
@@ -53,6 +54,7 @@ struct ablate_workload {
 	struct workload_spec spec;
 	int suite;        /* -1: none */
 	bool only, alone; /* alone: no runs of all but each */
+	double weight;    /* 0: it is no part of the mix */
 };
 
 enum ablate_expects { ABLATE_FASTER, ABLATE_NO_SLOWER, ABLATE_LESS_ENERGY };
@@ -146,6 +148,11 @@ double ablate_half(const struct ablation *x, const struct ablate_result *r, size
                    const struct ablate_worth *w);
 /* The machine that a change is measured from. */
 const struct ablate_run *ablate_ref(const struct ablation *x, const struct ablate_result *r, size_t change);
+
+/* The same of the mix of those workloads that have a weight, as a fraction of the mean time of its steps: unknown where one of them
+ * was not run so, or there is none. `results` by workload. */
+struct ablate_worth ablate_mix(const struct ablation *x, const struct ablate_result *results, size_t change,
+                               bool missed);
 
 enum ablate_verdict {
 	ABLATE_NOT_MODELLED, /* never judged */

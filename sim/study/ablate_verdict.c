@@ -74,6 +74,32 @@ struct ablate_worth ablate_missed(const struct ablate_result *r, size_t change)
 	return worth(slower, &r->all, &r->without[change]);
 }
 
+/* Shares of each part's time become times, and their sum a share again. */
+struct ablate_worth ablate_mix(const struct ablation *x, const struct ablate_result *results, size_t change,
+                               bool missed)
+{
+	struct ablate_worth out = { .known = false, .by = RUN_EVENT };
+	double sum = 0, all = 0;
+
+	for (size_t w = 0; w < x->n_workloads; w++) {
+		const struct ablate_result *r = &results[w];
+		const struct ablate_worth one = missed ? ablate_missed(r, change) : ablate_alone(x, r, change);
+		const double time =
+			x->workloads[w].weight * (double)(missed ? &r->all : ablate_ref(x, r, change))->total_ps;
+
+		if (!(x->workloads[w].weight > 0))
+			continue;
+		if (!one.known)
+			return (struct ablate_worth){ .known = false };
+		out.by = one.by == RUN_ANALYTIC ? RUN_ANALYTIC : out.by;
+		sum += time * one.value;
+		all += time;
+	}
+	out.known = all > 0;
+	out.value = all > 0 ? sum / all : 0;
+	return out;
+}
+
 /* --- what they are worth ------------------------------------------------------------------------------------------- */
 
 enum effect { NONE, PAYS, COSTS, UNSURE };

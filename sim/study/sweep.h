@@ -7,7 +7,7 @@
  *   workload: {name: MODEL, batch: 16, ...}    a model by its description; keys are the options of `npusim run`, those that
  *                                   make sense of a trace may stand here for one, too; each may be an axis: model.batch
  *   workloads: [{model: MODEL, weight: 0.7}, ...]    several with weights in place of both (sim/workload/mix.h): times, bytes
- *                                   and joules are means over the steps; worst_us the slowest part's, mix.NAME_ns each part's time
+ *                                   and joules are means over the steps; mix.worst_ns the slowest part's, mix.NAME_ns each part's time
  *   range, rewrite, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
  *   axes: {KEY: [v, ...] | v | {from: a, to: b, steps: n, scale: linear|log}}     any canonical key
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time

@@ -41,7 +41,8 @@ static inline struct cfg *sweep_schema(const struct sweep *s, const char *key)
 /* sweep_hash.c: of the points' configurations, or of what a search asks for. */
 uint64_t sweep_hash(const struct sweep *s);
 
-/* sweep_mix.c: the statistic that a part's time is kept as, "mix.NAME_ns". */
+/* sweep_mix.c: the slowest part's time; the statistic that a part's time is kept as, "mix.NAME_ns". */
+#define SWEEP_MIX_WORST "mix.worst_ns"
 const char *sweep_mix_stat(const char *part, struct arena *a);
 
 #endif

@@ -35,8 +35,6 @@ static void mix_figures(const struct sweep_part *parts, const struct res_point *
 		}
 		figure_set(f, out, f->level ? most : mean(sum));
 	}
-	for (size_t i = 0; i < n; i++)
-		out->worst_ps = rows[i].total_ps > out->worst_ps ? rows[i].total_ps : out->worst_ps;
 }
 
 /* --- lists, each by name: a name that some parts have not counts as zero in them ------------------------------------- */
@@ -97,7 +95,8 @@ static int mix_resources(const struct sweep_part *parts, const struct res_point 
 static int mix_stats(const struct sweep_part *parts, const struct res_point *rows, size_t n, struct arena *a,
                      struct res_point *out, struct err *e)
 {
-	struct res_stat *v = arena_array(a, rows[0].n_stats + n, sizeof *v);
+	struct res_stat *v = arena_array(a, rows[0].n_stats + n + 1, sizeof *v);
+	uint64_t worst = 0;
 
 	if (!v)
 		return sweep_no_memory(e);
@@ -121,7 +120,9 @@ static int mix_stats(const struct sweep_part *parts, const struct res_point *row
 		if (!name)
 			return sweep_no_memory(e);
 		v[out->n_stats++] = (struct res_stat){ name, "ns", rows[i].total_ps / 1000, false };
+		worst = rows[i].total_ps > worst ? rows[i].total_ps : worst;
 	}
+	v[out->n_stats++] = (struct res_stat){ SWEEP_MIX_WORST, "ns", worst / 1000, false };
 	out->stats = v;
 	return 0;
 }

@@ -408,6 +408,8 @@ static int ask_engine(struct sweep *s, const struct machine_conf *c, struct err 
 /* A mix has statistics of its own. */
 static int know_mix(struct sweep *s, struct err *e)
 {
+	if (s->mix.n && add_stat(s, SWEEP_MIX_WORST, e) < 0)
+		return -1;
 	for (size_t i = 0; i < s->mix.n; i++) {
 		const char *name = sweep_mix_stat(s->mix.v[i].name, s->a);
 

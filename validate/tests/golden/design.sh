@@ -28,7 +28,7 @@ echo "with events, how sure, and a mix"
 "$NPUSIM" design -c dsocr -m llama-3.2-1b --layers 1 --context 64 -n 40 --events 12 $AXES --reach 'latency_us <= 260' --format json >"$TMP/e.json"
 grep -e '^  "reached"' -e '^  "fidelity"' "$TMP/e.json"
 "$NPUSIM" design -c dsocr $TOY $AXES --reach 'latency_us <= 4500' --sure '80 %' --format json | grep -e '^  "reached"'
-"$NPUSIM" design -c dsocr --mix 'llama-3.2-1b:3,layers=1,context=64, llama-3.2-1b:prefill,layers=1,tokens=32' --fidelity analytic -n 30 $AXES --reach 'worst_us <= 300' --format json | grep -e '^  "reached"'
+"$NPUSIM" design -c dsocr --mix 'llama-3.2-1b:3,layers=1,context=64, llama-3.2-1b:prefill,layers=1,tokens=32' --fidelity analytic -n 30 $AXES --reach 'mix.worst_ns <= 300000' --format json | grep -e '^  "reached"'
 echo "what cannot be"
 try design -c dsocr $TOY $AXES --reach 'latency_us <= 4'
 try design -c dsocr $TOY
@@ -36,6 +36,7 @@ try design -c dsocr $TOY --reach 'latency_us'
 try design -c dsocr $TOY --reach 'latancy_us < 5'
 try design -c dsocr $TOY --reach '1 < latency_us < 5'
 try design -c dsocr $TOY --reach 'tokens/s >= 5'
+try design -c dsocr $TOY --reach 'stall.dram <= 5' --sure '80 %'
 try design -c dsocr $TOY --reach 'latency_us <= 450' --axis 'l2.sise=x1,x2'
 try design -c dsocr $TOY --reach 'latency_us <= 450' --axis 'l2.size=64'
 try design -c dsocr $TOY --reach 'latency_us <= 450' --axis 'l2.size'

@@ -463,10 +463,35 @@ TEST(events_are_run_where_the_closed_form_says_too_little)
 	down(&b);
 }
 
-SUITE(t_ablate, T(a_claim_is_judged_by_the_mean_of_each_suite), T(who_spends_area_has_to_beat_what_it_does_elsewhere),
-      T(what_the_fidelities_differ_by_is_no_ruling), T(changes_may_be_measured_from_each_other),
-      T(each_change_has_its_worth_alone_and_to_all), T(what_costs_is_wrong_unless_it_is_not_missed),
-      T(what_pays_with_the_others_alone_is_said_to), T(a_claim_of_energy_is_judged_by_joules),
-      T(what_is_not_modelled_is_never_judged), T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line),
-      T(a_workload_that_is_none_has_its_line), T(what_is_within_the_two_fidelities_is_no_verdict),
-      T(events_are_run_where_the_closed_form_says_too_little));
+/* Of 900 us of three steps and 1,000 of one: what each saves of its own time counts by that time. */
+TEST(a_mix_counts_each_workload_by_its_time_and_weight)
+{
+	struct ablate_workload w[] = { { .name = "a", .weight = 3 }, { .name = "b", .weight = 1 }, { .name = "none" } };
+	struct ablate_change c = { .name = "c", .pays = -1 };
+	struct ablation x = { .workloads = w, .n_workloads = 3, .changes = &c, .n_changes = 1 };
+	struct ablate_run alone[] = { { .run = true, .by = RUN_ANALYTIC, .total_ps = 150 },
+		                      { .run = true, .by = RUN_ANALYTIC, .total_ps = 1000 },
+		                      { .run = false } },
+			  without[3] = { { .run = false } };
+	struct ablate_result r[3];
+	struct ablate_worth mix;
+
+	for (int i = 0; i < 3; i++)
+		r[i] = (struct ablate_result){ .base = { .run = true, .by = RUN_ANALYTIC, .total_ps = i ? 1000 : 300 },
+			                       .alone = &alone[i],
+			                       .without = &without[i] };
+	mix = ablate_mix(&x, r, 0, false);
+	CHECK(mix.known && mix.by == RUN_ANALYTIC);
+	CHECK(mix.value > 450.0 / 1900 - 1e-9 && mix.value < 450.0 / 1900 + 1e-9);
+	CHECK(!ablate_mix(&x, r, 0, true).known);
+	w[2].weight = 1; /* which was not run with the change */
+	CHECK(!ablate_mix(&x, r, 0, false).known);
+}
+
+SUITE(t_ablate, T(a_mix_counts_each_workload_by_its_time_and_weight), T(a_claim_is_judged_by_the_mean_of_each_suite),
+      T(who_spends_area_has_to_beat_what_it_does_elsewhere), T(what_the_fidelities_differ_by_is_no_ruling),
+      T(changes_may_be_measured_from_each_other), T(each_change_has_its_worth_alone_and_to_all),
+      T(what_costs_is_wrong_unless_it_is_not_missed), T(what_pays_with_the_others_alone_is_said_to),
+      T(a_claim_of_energy_is_judged_by_joules), T(what_is_not_modelled_is_never_judged),
+      T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line), T(a_workload_that_is_none_has_its_line),
+      T(what_is_within_the_two_fidelities_is_no_verdict), T(events_are_run_where_the_closed_form_says_too_little));

@@ -344,7 +344,6 @@ TEST(a_mix_is_the_mean_of_its_parts_by_their_weights)
 
 	CHECK_OK(sweep_mix(parts, rows, 2, a, &out, &e), e);
 	CHECK_U64(out.total_ps, 5000);
-	CHECK_U64(out.worst_ps, 8000);
 	CHECK_U64(out.energy_fj, 200);
 	CHECK_U64(out.area_nm2, 9);
 	CHECK_U64(out.tokens, 5);
@@ -352,12 +351,14 @@ TEST(a_mix_is_the_mean_of_its_parts_by_their_weights)
 	CHECK_U64(out.n_kinds, 1);
 	CHECK_U64(out.kinds[0].span_ps, 75);
 	CHECK_U64(out.resources[0].stall_ps, 300);
-	CHECK_U64(out.n_stats, 4);
+	CHECK_U64(out.n_stats, 5);
 	CHECK_U64(out.stats[0].value, 7);
 	CHECK_U64(out.stats[1].value, 7); /* a state: the largest */
 	CHECK_STR(out.stats[2].name, "mix.a_b_ns");
 	CHECK_U64(out.stats[2].value, 4);
 	CHECK_U64(out.stats[3].value, 8);
+	CHECK_STR(out.stats[4].name, "mix.worst_ns");
+	CHECK_U64(out.stats[4].value, 8);
 	arena_free(a);
 }
 
@@ -367,7 +368,7 @@ TEST(a_sweep_of_several_workloads_knows_each_by_name)
 		expand(HEAD "workloads: [{model: llama-3.2-1b, weight: 3}, {name: long, model: llama-3.2-1b, phase: "
 	                    "prefill, weight: 1}]\naxes: {cores: [1, 2]}\n"
 	                    "columns: {a: mix.llama_3_2_1b_decode_ns, b: mix.long_ns, t: tokens_per_s}\n"
-	                    "constraints: worst_us < 100\n");
+	                    "constraints: mix.worst_ns < 100\n");
 
 	CHECK_U64(s->mix.n, 2);
 	CHECK_STR(s->mix.v[0].name, "llama-3.2-1b decode");
