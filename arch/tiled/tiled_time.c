@@ -88,7 +88,8 @@ static struct kernel kernel_of(const struct tiled_kernel *k)
 	r.tile_m = gemm ? k->tile.n : k->tile.m;
 	r.tile_n = k->tile.m;
 	r.tile_k = gemm ? k->tile.k : k->tile.n;
-	r.tensor = 1;
+	/* Attention's is of engines' kernels, whose blocks start as those do; one that is described is FlashAttention 3's. */
+	r.tensor = gemm;
 	return r;
 }
 

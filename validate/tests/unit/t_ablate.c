@@ -467,7 +467,7 @@ TEST(events_are_run_where_the_closed_form_says_too_little)
 TEST(a_mix_counts_each_workload_by_its_time_and_weight)
 {
 	struct ablate_workload w[] = { { .name = "a", .weight = 3 }, { .name = "b", .weight = 1 }, { .name = "none" } };
-	struct ablate_change c = { .name = "c", .pays = -1 };
+	struct ablate_change c = { .name = "c", .pays = -1, .ref = -1 };
 	struct ablation x = { .workloads = w, .n_workloads = 3, .changes = &c, .n_changes = 1 };
 	struct ablate_run alone[] = { { .run = true, .by = RUN_ANALYTIC, .total_ps = 150 },
 		                      { .run = true, .by = RUN_ANALYTIC, .total_ps = 1000 },
