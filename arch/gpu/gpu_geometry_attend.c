@@ -289,15 +289,18 @@ static void trtllm(const struct gpu *g, const struct kernels *k, const struct op
 	out->kernel[0].finish = parts > 1 ? 30 : 20;
 }
 
-/* Over paged keys: whose kernel, as vLLM chooses. Elsewhere ANY. */
+/* Over paged keys: whose kernel, as vLLM chooses where nobody said; then keys that one asks not to split stay whole, and a
+ * latent has kernels of its own. Elsewhere ANY. */
 static enum op_library paged_by(const struct gpu *g, const struct op *o)
 {
 	const uint32_t c = g->cfg->sm.capability;
 
-	if (!o->shape.paged)
+	if (!o->shape.paged || o->algorithm == OP_ATTN_MLA)
 		return OP_LIBRARY_ANY;
 	if (o->library != OP_LIBRARY_ANY)
 		return o->library;
+	if (o->algorithm == OP_ATTN_FLASH && o->shape.q_len == 1)
+		return OP_LIBRARY_ANY;
 	return c >= 90 && c < 100 ? OP_LIBRARY_FLASH3 : c >= 100 && c < 110 ? OP_LIBRARY_TRTLLM : OP_LIBRARY_ANY;
 }
 

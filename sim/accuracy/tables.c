@@ -434,6 +434,7 @@ static enum op_library library_of(const char *kernel)
 		const char *kernel;
 		enum op_library library;
 	} backends[] = {
+		{ "vllm_flash_attn_fa4", OP_LIBRARY_FLASH3 },
 		{ "vllm_flash_attn_fa3", OP_LIBRARY_FLASH3 },
 		{ "vllm_flash_attn_fa2", OP_LIBRARY_FLASH2 },
 		{ "vllm_flash_attn", OP_LIBRARY_FLASH2 },

@@ -253,7 +253,7 @@ static struct op decode(uint64_t batch, uint64_t heads, uint64_t kv_heads, uint6
 		            .rule = "",
 		            .fn = "",
 		            .dtype = DT_BF16,
-		            .algorithm = OP_ATTN_FLASH,
+		            .algorithm = OP_ATTN_SPLIT_KV,
 		            .shape = { .batch = batch,
 		                       .heads = heads,
 		                       .kv_heads = kv_heads,
@@ -292,6 +292,9 @@ TEST(on_hopper_keys_are_split_by_the_tiles_there_are)
 		CHECK_U64(x.at[0].grid[1] * x.at[0].grid[2], want[i].batch * want[i].kv_heads);
 		CHECK(x.kernel[0].form == KERNEL_ATTENTION && x.kernel[0].tensor);
 		CHECK((x.kernel[1].form == KERNEL_COMBINE) == (want[i].parts > 1));
+		o.algorithm = OP_ATTN_MLA; /* a latent has its own kernel */
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_HAS(x.at[0].name, "mla");
 	}
 	bed_down(&b);
 }
@@ -421,7 +424,6 @@ TEST(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins)
 	struct bed b;
 
 	bed_up(&b, DEVICE BLACKWELL);
-	o.algorithm = OP_ATTN_SPLIT_KV;
 	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
 	CHECK_U64(x.n, 1);
 	CHECK_U64(x.at[0].grid[0], 3); /* room for three CTAs a sequence and head of keys */
