@@ -45,6 +45,14 @@ static bool is_name(const char *t)
 	return t[strspn(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
+/* A figure that no table of a sweep has: a file's own column may be called so, and stands for it then. */
+static bool is_free(const char *name)
+{
+	const struct figure *f = figure_named(name);
+
+	return f && f->make && !f->place;
+}
+
 static int add_column(struct sweep *s, const struct ynode *at, const char *name, const struct ynode *x,
                       enum sweep_goal goal, struct err *e)
 {
@@ -56,7 +64,7 @@ static int add_column(struct sweep *s, const struct ynode *at, const char *name,
 	for (size_t i = 0; name && i < s->n_columns; i++)
 		if (strcmp(s->columns[i].name, name) == 0)
 			return yaml_err(s->y, at, e, "there are two columns '%s'", name);
-	if (name && sweep_find(s, name, &ignored) >= 0)
+	if (name && !is_free(name) && sweep_find(s, name, &ignored) >= 0)
 		return yaml_err(s->y, at, e, "'%s' has a meaning already: choose another name", name);
 	if (read_expr(s, x, sweep_find, &c->x, e) < 0)
 		return -1;

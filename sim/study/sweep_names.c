@@ -45,6 +45,9 @@ static int find_result(const struct sweep *s, const char *name)
 	const struct figure *f = figure_named(name);
 	int i;
 
+	for (size_t k = 0; k < s->n_columns; k++)
+		if (strcmp(s->columns[k].name, name) == 0)
+			return AT_COLUMN + (int)k;
 	if (f && !f->missing)
 		return AT_FIGURE + (int)(f - figure_table);
 	if ((i = in_group(name, "stall.", nth_resource, RES_COUNT)) >= 0)
@@ -56,9 +59,6 @@ static int find_result(const struct sweep *s, const char *name)
 	for (size_t k = 0; k < s->n_stats; k++)
 		if (strcmp(s->stats[k], name) == 0)
 			return AT_STAT + (int)k;
-	for (size_t k = 0; k < s->n_columns; k++)
-		if (strcmp(s->columns[k].name, name) == 0)
-			return AT_COLUMN + (int)k;
 	return -1;
 }
 

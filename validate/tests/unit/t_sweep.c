@@ -376,6 +376,23 @@ TEST(a_sweep_of_several_workloads_knows_each_by_name)
 	sweep_free(s);
 }
 
+/* Files had columns of that name before there was such a figure. */
+TEST(a_column_may_be_called_as_a_figure_that_no_table_has)
+{
+	struct sweep *s = expand(
+		HEAD "axes: {cores: [3, 4]}\ncolumns: {tokens_per_s: cores * 2}\nconstraints: tokens_per_s > 7\n");
+	const struct res_point p = { .values = &s->axes[0].values[1], .total_ps = 1000000, .tokens = 9 };
+	const struct sweep_row row = { s, NULL, &p, p.values, NULL };
+	struct expr_value v;
+	struct err e = ERR_INIT;
+
+	CHECK_OK(sweep_value(&row, s->columns[0].x, &v, &e), e);
+	CHECK(v.number == 8);
+	CHECK_OK(sweep_value(&row, s->constraints[0], &v, &e), e);
+	CHECK(v.number == 1);
+	sweep_free(s);
+}
+
 TEST(what_is_wrong_with_several_workloads_has_its_place)
 {
 	static const struct {
@@ -403,8 +420,9 @@ TEST(what_is_wrong_with_several_workloads_has_its_place)
 }
 
 SUITE(t_sweep, T(a_mix_is_the_mean_of_its_parts_by_their_weights), T(a_sweep_of_several_workloads_knows_each_by_name),
-      T(what_is_wrong_with_several_workloads_has_its_place), T(a_sweep_knows_what_its_base_runs),
-      T(rewrites_are_in_the_table), T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have),
+      T(what_is_wrong_with_several_workloads_has_its_place), T(a_column_may_be_called_as_a_figure_that_no_table_has),
+      T(a_sweep_knows_what_its_base_runs), T(rewrites_are_in_the_table),
+      T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have),
       T(a_grid_has_all_combinations_with_the_last_axis_fastest),
       T(a_range_has_its_ends_and_values_machines_can_be_built_of), T(linked_axes_move_together),
       T(where_leaves_points_out_by_axes_and_by_the_base), T(samples_have_the_points_asked_for_and_repeat),
