@@ -54,6 +54,7 @@
  *
  *   validate/tests     unit, contract, model, property, fuzz, golden, page, bench
  *   validate/cuda      measurements and reference kernels for a GPU
+ *   validate/silicon   how ten rows of one's own chip are measured
  *   validate/tools     the scripts behind make's targets */
 #define _POSIX_C_SOURCE 200809L
 

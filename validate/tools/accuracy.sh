@@ -170,10 +170,10 @@ folds() {
 	echo '|---|---|---|---|---|'
 	engines | while read -r config file name; do
 		"$npusim" validate -c "configs/gpu/$config.yaml" --table "$engines/$file" --format csv |
-			awk -F, -v d="$name" 'NR > 1 {	# a class may have a comma: columns are counted from the end
+			sed -e ':a' -e 's/^\(\([^"]*"[^"]*"\)*[^"]*"[^",]*\),/\1;/' -e ta | # commas of texts
+			awk -F, -v d="$name" 'NR > 1 {
 				e = $(NF-7); c = $2
-				for (i = 3; i <= NF - 14; i++) c = c "," $i
-				gsub(/"/, "", c)
+				gsub(/"/, "", c); gsub(/"/, "", $1)
 				if (c ~ /^gemm/) c = ""
 				printf "%.3f|%s|%s %s|%.1f|%.1f|%+.0f\n", e < 0 ? -e : e, d, c, $1, $(NF-11), $(NF-8), e }' |
 			sort -t'|' -k1,1nr -k3,3 | awk -F'|' 'NR <= 10 { sub(/^ /, "", $3); printf "| %s | %s | %s | %s | %s %% |\n", $2, $3, $4, $5, $6 }'
