@@ -1,8 +1,6 @@
 /* ablate.c - npusim ablate: a machine and named changes, each alone, all together, all but one, on each workload of a file. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/base/version.h"
 #include "sim/cli/cmd.h"
@@ -124,8 +122,6 @@ out:
 
 static int ablate_check_options(struct options *o, const struct opt_list *args, struct err *e)
 {
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	if (args->n == 0)
 		return err_set(e, ERR_USAGE, "the ablation is missing: npusim ablate FILE.yaml");
 	o->file = args->v[0];
@@ -133,10 +129,8 @@ static int ablate_check_options(struct options *o, const struct opt_list *args, 
 		return -1;
 	if (o->fidelity && strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
 		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
-	if (o->jobs == 0)
-		o->jobs = cpus < 1 ? 1 : cpus < ABLATE_JOBS ? (uint64_t)cpus : ABLATE_JOBS;
-	if (o->jobs > ABLATE_JOBS)
-		return err_set(e, ERR_USAGE, "more than %d workers, for option '--jobs'", ABLATE_JOBS);
+	if (opt_jobs(&o->jobs, ABLATE_JOBS, e) < 0)
+		return -1;
 	return 0;
 }
 

@@ -1,17 +1,11 @@
 /* design.c - npusim design: the cheapest machine for a goal. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "sim/design/design.h"
-
-#include <math.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "sim/base/path.h"
 #include "sim/cli/mixed.h"
 #include "sim/report/baseline.h"
 #include "sim/report/design_doc.h"
 #include "sim/report/run_verdict.h"
-#include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
@@ -25,61 +19,10 @@ struct options {
 	bool unreal, allow_opaque;
 };
 
-/* How sure each run's time is, kept in its row. */
-static void look(void *arg, const struct machine_conf *c, const struct run_result *x, struct res_point *row)
-{
-	const struct run_report r = { .conf = c, .stream = x->stream, .result = x };
-	struct arena *a = arena_new(0);
-	struct interval_range range;
-
-	if (a && arg && run_verdict_range(&r, arg, a, &range)) {
-		row->spread_ppm = (uint64_t)(log(range.high) * 1e6 + 0.5);
-		row->spread_down_ppm = (uint64_t)(-log(range.low) * 1e6 + 0.5);
-	}
-	arena_free(a);
-}
-
 static void on_progress(void *arg, size_t done, size_t of)
 {
 	(void)of;
 	progress_set(arg, done);
-}
-
-/* Bounds of both options, each a comparison; and what is then best: the die, or the rate where nothing is to be reached. */
-static int goals(const struct options *o, const char **bounds, struct design_question *q, struct err *e)
-{
-	if (!o->reach.n && !o->within.n && !o->minimise && !o->maximise)
-		return err_set(
-			e, ERR_USAGE,
-			"the goal is missing: --reach 'tokens_per_s >= 1500', or --maximize tokens_per_s --within"
-			" 'power_w <= 150'");
-	if (o->minimise && o->maximise)
-		return err_set(e, ERR_USAGE, "options '--minimize' and '--maximize' are two objectives: give one");
-	if (o->reach.n + o->within.n > DESIGN_BOUNDS)
-		return err_set(e, ERR_USAGE, "more than %d goals, for options '--reach' and '--within'", DESIGN_BOUNDS);
-	for (int i = 0; i < o->reach.n; i++)
-		bounds[q->n_bounds++] = o->reach.v[i];
-	for (int i = 0; i < o->within.n; i++)
-		bounds[q->n_bounds++] = o->within.v[i];
-	q->bounds = bounds;
-	q->maximise = o->maximise || (!o->minimise && !o->reach.n);
-	q->objective = o->minimise ? o->minimise : o->maximise ? o->maximise : o->reach.n ? "area_mm2" : "tokens_per_s";
-	return 0;
-}
-
-static int write_design(const struct options *o, const struct design_doc *v, struct err *e)
-{
-	struct machine_conf *c = machine_base_conf(v->r->s->machines, v->r->best.sets, (int)v->r->s->n_axes, e);
-	struct str text = STR_INIT;
-	int rc = -1;
-
-	if (c) {
-		design_yaml(v, c, o->config, &text);
-		rc = outfile_write(o->output, &text, e);
-	}
-	machine_conf_free(c);
-	str_free(&text);
-	return rc;
 }
 
 static int search(const struct options *o, struct design_question *q, struct arena *a, struct doc *d, struct err *e)
@@ -89,7 +32,7 @@ static int search(const struct options *o, struct design_question *q, struct are
 	int rc = design_run(q, a, &r, e);
 
 	if (rc == 0 && o->output)
-		rc = write_design(o, &v, e);
+		rc = design_doc_write(&v, e);
 	if (rc == 0) {
 		design_doc(d, &v);
 		if (!r.reached)
@@ -120,7 +63,7 @@ static int with_workload(const struct options *o, const struct machine_conf *c, 
 	q->job.parts = m.parts;
 	q->job.n_parts = o->mix ? m.n : 0;
 	q->job.workload = &m.workload;
-	q->look = look;
+	q->look = run_verdict_row;
 	q->look_arg = b;
 	q->arg = progress_new("design", "designs", q->forms);
 	rc = search(o, q, a, d, e);
@@ -133,8 +76,6 @@ out:
 
 static int check(struct options *o, struct err *e)
 {
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
 	if (o->mix && workload_source(&o->workload) != WORKLOAD_NONE)
@@ -145,15 +86,13 @@ static int check(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "how sure lies between 50 %% and 99 %%, for option '--sure'");
 	if (o->events > EVENTS_MOST)
 		return err_set(e, ERR_USAGE, "more than %d designs with events, for option '--events'", EVENTS_MOST);
-	if (o->jobs == 0)
-		o->jobs = cpus < 1 ? 1 : cpus < DESIGN_JOBS ? (uint64_t)cpus : DESIGN_JOBS;
-	return o->jobs > DESIGN_JOBS ? err_set(e, ERR_USAGE, "more than %d workers, for option '--jobs'", DESIGN_JOBS)
-	                             : 0;
+	return opt_jobs(&o->jobs, DESIGN_JOBS, e);
 }
 
 static int design(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct options *o = options;
+	const struct design_goals g = { o->reach.v, o->within.v, o->reach.n, o->within.n, o->minimise, o->maximise };
 	const char *bounds[DESIGN_BOUNDS];
 	struct design_question q = { .backend = &pool_processes, .progress = on_progress };
 	struct arena *a = arena_new(0);
@@ -163,7 +102,7 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 	(void)args;
 	if (!a)
 		err_nomem(e, "for a design");
-	else if (check(o, e) == 0 && goals(o, bounds, &q, e) == 0 &&
+	else if (check(o, e) == 0 && design_goals(&g, bounds, &q, e) == 0 &&
 	         run_start_parse(o->start, &q.job.how.start, e) == 0 &&
 	         run_fidelity_parse(o->fidelity, &q.job.how.fidelity, e) == 0 &&
 	         (c = machine_conf_load(o->config, o->sets.v, o->sets.n, e))) {
@@ -183,10 +122,6 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 	}
 	machine_conf_free(c);
 	arena_free(a);
-	opt_list_free(&o->sets);
-	opt_list_free(&o->reach);
-	opt_list_free(&o->within);
-	opt_list_free(&o->axis);
 	return rc;
 }
 
@@ -231,7 +166,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL, "as for 'npusim run'" },
 		{ 'o', "output", OPT_WRITE, &o.output, "DESIGN.yaml", "write the design there, as a machine's file" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

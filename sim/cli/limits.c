@@ -1,9 +1,7 @@
 /* limits.c - npusim limits: what more of each part would buy, and what less of it would cost. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "sim/cli/cmd.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/base/path.h"
 #include "sim/base/pool.h"
@@ -29,17 +27,12 @@ static void on_progress(void *arg, size_t done, size_t of)
 	progress_set(arg, done);
 }
 
-static const char *fidelity_name(enum run_fidelity f)
-{
-	return f == RUN_ANALYTIC ? "analytic" : "event";
-}
-
 static void limits_show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
                         struct doc *d)
 {
 	const struct workload_part part = workload_part(w);
 	struct str text = STR_INIT;
-	struct limits_doc v = { r, q->config, NULL, fidelity_name(q->run.fidelity), q->step_ppm };
+	struct limits_doc v = { r, q->config, NULL, run_fidelity_name(q->run.fidelity), q->step_ppm };
 
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
@@ -68,8 +61,6 @@ static struct limits_question question(const struct options *o, const struct op_
 
 static int limits_check_options(struct options *o, struct err *e)
 {
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
 	if (o->mix && (o->results || workload_source(&o->workload) != WORKLOAD_NONE))
@@ -84,10 +75,8 @@ static int limits_check_options(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
 	if (o->step_ppm < 1000 || o->step_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a step lies between 0.1 %% and 100 %%, for option '--step'");
-	if (o->jobs == 0)
-		o->jobs = cpus < 1 ? 1 : cpus < LIMITS_JOBS ? (uint64_t)cpus : LIMITS_JOBS;
-	if (o->jobs > LIMITS_JOBS)
-		return err_set(e, ERR_USAGE, "more than %d workers, for option '--jobs'", LIMITS_JOBS);
+	if (opt_jobs(&o->jobs, LIMITS_JOBS, e) < 0)
+		return -1;
 	if (o->pairs > PAIRS_MOST)
 		return err_set(e, ERR_USAGE, "more than %d pairs, for option '--pairs'", PAIRS_MOST);
 	return 0;

@@ -1,10 +1,8 @@
 /* serve_options.c - what the options of npusim serve mean: the policy, the requests and how steps are run. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "sim/cli/serve.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_BATCH  64
 #define MAX_TOKENS 2048
@@ -118,7 +116,6 @@ static int check_list(const struct serve_opts *o, struct err *e)
 
 int serve_options(struct serve_opts *o, struct err *e)
 {
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct serve_ask *a = &o->ask;
 
 	a->sets = o->sets.v;
@@ -130,7 +127,7 @@ int serve_options(struct serve_opts *o, struct err *e)
 	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_list(o, e) < 0 ||
 	    run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
 	    (o->start && run_start_parse(o->start, &a->how.start, e) < 0) ||
-	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || at_most(a->jobs, STEPS_JOBS, "jobs", e) < 0 ||
+	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || opt_jobs(&a->jobs, STEPS_JOBS, e) < 0 ||
 	    at_most(a->check, CHECK_MOST, "check", e) < 0)
 		return -1;
 	if (!a->share_ppm || a->share_ppm > 1000000)
@@ -138,8 +135,6 @@ int serve_options(struct serve_opts *o, struct err *e)
 		               "a share of the memory lies above 0 and is 1 at most, for option '--memory'");
 	if (a->exact)
 		a->check = 0;
-	if (a->jobs == 0)
-		a->jobs = cpus < 1 ? 1 : cpus < STEPS_JOBS ? (uint64_t)cpus : STEPS_JOBS;
 	if (policy(o, &a->policy, e) < 0)
 		return -1;
 	if (a->draft_ppm == SERVE_NOT_GIVEN)

@@ -1,11 +1,9 @@
 /* study.c - npusim study: commands run, figures taken, claims held against them. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "sim/cli/study_commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/base/path.h"
 #include "sim/report/experiment_doc.h"
@@ -80,31 +78,9 @@ static int study_run(struct experiment *x, const struct experiment_runner *by, u
 	for (size_t i = 0; i < x->n_runs; i++)
 		n += x->runs[i].same == i;
 	p = progress_new("study", "commands", n);
-	rc = experiment_run(x, by, jobs < EXPERIMENT_JOBS ? (unsigned)jobs : EXPERIMENT_JOBS, watch, p, e);
+	rc = experiment_run(x, by, (unsigned)jobs, watch, p, e);
 	progress_free(p);
 	return rc < 0 ? -1 : experiment_judge(x, e);
-}
-
-/* A file, or the name of a study that comes with npusim, which is told by where it lies there and not on this machine. */
-static struct experiment *load(const char *name, const struct experiment_runner *by, struct err *e)
-{
-	char relative[128], path[512];
-	struct err none = ERR_INIT;
-
-	if (!strpbrk(name, "/.") && strlen(name) < 64 && access(name, R_OK) != 0) {
-		snprintf(relative, sizeof relative, "configs/studies/%s.yaml", name);
-		if (path_data(relative, path, sizeof path, &none) == 0) {
-			struct experiment *x = experiment_load(path, by, e);
-
-			if (x && !(x->path = arena_strdup(x->a, relative))) {
-				err_nomem(e, NULL);
-				experiment_free(x);
-				return NULL;
-			}
-			return x;
-		}
-	}
-	return experiment_load(name, by, e);
 }
 
 /* All files are read before the first command runs. */
@@ -114,7 +90,7 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 	const struct experiment_runner by = study_commands(all);
 
 	while (s->n < (size_t)files->n) {
-		struct experiment *x = load(files->v[s->n], &by, e);
+		struct experiment *x = study_load(files->v[s->n], &by, e);
 
 		if (!x)
 			return -1;
@@ -132,11 +108,11 @@ static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, cons
 
 static int study(void *options, const struct opt_list *files, struct doc *d, struct err *e)
 {
-	const struct options *o = options;
+	struct options *o = options;
 	struct experiments s = { NULL, 0 };
 	int rc = -1;
 
-	if (workload_check(&o->workload, WORKLOAD_STUDY, e) < 0)
+	if (workload_check(&o->workload, WORKLOAD_STUDY, e) < 0 || opt_jobs(&o->jobs, EXPERIMENT_JOBS, e) < 0)
 		return -1;
 	if (o->page && files->n > 1)
 		return err_set(e, ERR_USAGE, "'--page' is of one study: of several, '--pages FOLDER'");
@@ -157,8 +133,7 @@ static int study(void *options, const struct opt_list *files, struct doc *d, str
 
 int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
 {
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct options o = { .jobs = cpus < 1 ? 1 : cpus < EXPERIMENT_JOBS ? (uint64_t)cpus : EXPERIMENT_JOBS };
+	struct options o = { .page = NULL };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_STUDY) },

@@ -7,6 +7,8 @@
 
 /* `all` ends with a NULL name, and outlives the runner. */
 struct experiment_runner study_commands(const struct cmd *all);
+/* A file, or the name of a study that comes with npusim, which is told by where it lies there and not on this machine. */
+struct experiment *study_load(const char *name, const struct experiment_runner *by, struct err *e);
 /* A study's page in a folder; NULL: out of memory. */
 char *study_page_in(const char *folder, const struct experiment *x);
 /* Pages (in a folder, or NULL) and claims against all that commands read. */

@@ -1,7 +1,10 @@
 /* study_files.c - the files that studies name by their commands, held against those that are written. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "sim/base/path.h"
 #include "sim/cli/study_commands.h"
 
 /* A study's page in a folder; NULL: out of memory. */
@@ -68,4 +71,25 @@ int study_check_files(const struct opt_cmd *cmd, const struct opt_list *args, co
 		rc = opt_check_files(cmd, args->v, args->n, f.v, f.n, e);
 	free(f.v);
 	return rc;
+}
+
+struct experiment *study_load(const char *name, const struct experiment_runner *by, struct err *e)
+{
+	char relative[128], path[512];
+	struct err none = ERR_INIT;
+
+	if (!strpbrk(name, "/.") && strlen(name) < 64 && access(name, R_OK) != 0) {
+		snprintf(relative, sizeof relative, "configs/studies/%s.yaml", name);
+		if (path_data(relative, path, sizeof path, &none) == 0) {
+			struct experiment *x = experiment_load(path, by, e);
+
+			if (x && !(x->path = arena_strdup(x->a, relative))) {
+				err_nomem(e, NULL);
+				experiment_free(x);
+				return NULL;
+			}
+			return x;
+		}
+	}
+	return experiment_load(name, by, e);
 }

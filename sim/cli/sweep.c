@@ -1,12 +1,10 @@
 /* sweep.c - npusim sweep: options, what is said on the way, exit codes. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "sim/cli/sweep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/engine/picks.h"
 #include "sim/report/sweep_doc.h"
@@ -102,12 +100,8 @@ out:
 
 static int sweep_check_options(struct sweep_opts *o, struct err *e)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (o->jobs == 0)
-		o->jobs = cpus > 0 ? (uint64_t)cpus : 1;
-	if (o->jobs > 512)
-		return err_set(e, ERR_USAGE, "more than 512 workers, for option '--jobs'");
+	if (opt_jobs(&o->jobs, 512, e) < 0)
+		return -1;
 	if (o->again_ppm != SWEEP_NO_AGAIN && (o->again_ppm == 0 || o->again_ppm > 1000000))
 		return err_set(e, ERR_USAGE, "a share lies above 0 and up to 1, for option '--again'");
 	if (o->again_ppm != SWEEP_NO_AGAIN && o->shard)

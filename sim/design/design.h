@@ -106,6 +106,15 @@ struct design_result {
 	const char *unreal_why; /* of one of them */
 };
 
+/* What is asked for, as people say it; NULL: not said. */
+struct design_goals {
+	const char *const *reach, *const *within;
+	int n_reach, n_within;
+	const char *minimise, *maximise;
+};
+/* All bounds, into `bounds`, of room for DESIGN_BOUNDS, and what is then best: the die, or the rate where nothing is to be reached. */
+int design_goals(const struct design_goals *g, const char **bounds, struct design_question *q, struct err *e);
+
 /* The sweep file's text of the question's axes, over this machine: for people to see and keep. In `a`. */
 const char *design_axes(const struct design_question *q, struct arena *a, struct err *e);
 /* What of the kind's list the machine's file does not say, with what stands in its place: "l2.size 48 MiB"; parts that are not

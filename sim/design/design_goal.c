@@ -278,3 +278,24 @@ bool design_better(const struct design_goal *g, const struct design_score *a, co
 	y = design_misses(g, b);
 	return x > 0 || y > 0 ? x < y : a->figure[g->n_bounds] < b->figure[g->n_bounds];
 }
+
+int design_goals(const struct design_goals *g, const char **bounds, struct design_question *q, struct err *e)
+{
+	if (!g->n_reach && !g->n_within && !g->minimise && !g->maximise)
+		return err_set(
+			e, ERR_USAGE,
+			"the goal is missing: --reach 'tokens_per_s >= 1500', or --maximize tokens_per_s --within"
+			" 'power_w <= 150'");
+	if (g->minimise && g->maximise)
+		return err_set(e, ERR_USAGE, "options '--minimize' and '--maximize' are two objectives: give one");
+	if (g->n_reach + g->n_within > DESIGN_BOUNDS)
+		return err_set(e, ERR_USAGE, "more than %d goals, for options '--reach' and '--within'", DESIGN_BOUNDS);
+	for (int i = 0; i < g->n_reach; i++)
+		bounds[q->n_bounds++] = g->reach[i];
+	for (int i = 0; i < g->n_within; i++)
+		bounds[q->n_bounds++] = g->within[i];
+	q->bounds = bounds;
+	q->maximise = g->maximise || (!g->minimise && !g->n_reach);
+	q->objective = g->minimise ? g->minimise : g->maximise ? g->maximise : g->n_reach ? "area_mm2" : "tokens_per_s";
+	return 0;
+}

@@ -77,6 +77,11 @@ int run_start_parse(const char *text, enum run_start *s, struct err *e)
 	return err_set(e, ERR_USAGE, "unknown start '%s': it is steady, cold or resident", text);
 }
 
+const char *run_fidelity_name(enum run_fidelity f)
+{
+	return f == RUN_ANALYTIC ? "analytic" : "event";
+}
+
 int run_fidelity_parse(const char *text, enum run_fidelity *f, struct err *e)
 {
 	*f = strcmp(text, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT;

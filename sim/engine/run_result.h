@@ -85,6 +85,7 @@ struct run_result {
 };
 
 const char *run_start_name(enum run_start s); /* "steady" */
+const char *run_fidelity_name(enum run_fidelity f);
 int run_fidelity_parse(const char *text, enum run_fidelity *f, struct err *e);
 int run_start_parse(const char *text, enum run_start *s, struct err *e);
 /* Of RES_COUNT times: the first largest, and shares in millionths that sum to one million exactly, where the rest of

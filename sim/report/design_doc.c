@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/out_json.h"
+#include "sim/ui/outfile.h"
 
 #define BESIDE_MOST 12 /* rows for people */
 #define WIDTH       100
@@ -342,11 +343,11 @@ void design_doc(struct doc *d, const struct design_doc *x)
 
 /* --- the machine's file ----------------------------------------------------------------------------------------------------- */
 
-void design_yaml(const struct design_doc *x, const struct machine_conf *c, const char *base_name, struct str *out)
+static void design_yaml(const struct design_doc *x, const struct machine_conf *c, struct str *out)
 {
 	const struct design_result *r = x->r;
 
-	str_addf(out, "# %s, as npusim design changed it: %s %s", base_name, x->maximise ? "most" : "least",
+	str_addf(out, "# %s, as npusim design changed it: %s %s", x->machine, x->maximise ? "most" : "least",
 	         x->objective);
 	for (size_t i = 0; i < x->n_bounds; i++)
 		str_addf(out, "%s %s", i ? "," : " with", x->bounds[i]);
@@ -356,4 +357,20 @@ void design_yaml(const struct design_doc *x, const struct machine_conf *c, const
 		if (strcmp(r->base.sets[i], r->best.sets[i]) != 0)
 			str_addf(out, "#   %s, was %s\n", r->best.sets[i], strchr(r->base.sets[i], '=') + 1);
 	cfg_dump(c->raw, out);
+}
+
+int design_doc_write(const struct design_doc *x, struct err *e)
+{
+	const struct design_result *r = x->r;
+	struct machine_conf *c = machine_base_conf(r->s->machines, r->best.sets, (int)r->s->n_axes, e);
+	struct str text = STR_INIT;
+	int rc = -1;
+
+	if (c) {
+		design_yaml(x, c, &text);
+		rc = outfile_write(x->written, &text, e);
+	}
+	machine_conf_free(c);
+	str_free(&text);
+	return rc;
 }

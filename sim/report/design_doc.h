@@ -15,7 +15,7 @@ struct design_doc {
 	const char *written; /* the file that the design went to; NULL: none */
 };
 void design_doc(struct doc *d, const struct design_doc *x);
-/* The machine's file with the changes in it, each with what it was; `text`: the base's. */
-void design_yaml(const struct design_doc *x, const struct machine_conf *c, const char *base_name, struct str *out);
+/* The machine's file with the changes in it, each with what it was, to `written`. */
+int design_doc_write(const struct design_doc *x, struct err *e);
 
 #endif

@@ -69,7 +69,7 @@ int job_machines(const struct job *j, struct doc *d, struct err *e)
 	const char *configs[MACHINES_DOC_MOST];
 	struct one *v = a ? arena_array(a, MACHINES_DOC_MOST, sizeof *v) : NULL;
 	struct eval *evals = a ? arena_array(a, MACHINES_DOC_MOST, sizeof *evals) : NULL;
-	struct machines_doc x = { configs, evals, 0, j->how.fidelity == RUN_EVENT ? "event" : "analytic" };
+	struct machines_doc x = { configs, evals, 0, run_fidelity_name(j->how.fidelity) };
 	int rc = v && evals ? split(j->config, a, configs, &x.n, e) : err_nomem(e, "for the machines");
 
 	for (size_t i = 0; rc == 0 && i < x.n; i++)

@@ -3,11 +3,6 @@
 #include "sim/base/path.h"
 #include "sim/report/eval.h"
 
-static const char *fidelity_name(enum run_fidelity f)
-{
-	return f == RUN_ANALYTIC ? "analytic" : "event";
-}
-
 /* As it was judged: by events where they were asked, and then against the base with events. */
 static struct res_limit judged(const struct limits_question *q, const struct limits_result *r,
                                const struct limits_row *x)
@@ -21,7 +16,7 @@ static struct res_limit judged(const struct limits_question *q, const struct lim
 		                   .step = x->step,
 		                   .total_ps = events ? x->event_ps : x->total_ps,
 		                   .base_ps = events ? r->event_ps : r->base_ps,
-		                   .fidelity = fidelity_name(events ? RUN_EVENT : q->run.fidelity),
+		                   .fidelity = run_fidelity_name(events ? RUN_EVENT : q->run.fidelity),
 		                   .within = limits_within(r, x),
 		                   .refused = x->refused };
 }

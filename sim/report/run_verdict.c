@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/db/res_sweep.h"
 #include "workloads/known.h"
 
 #define MOSTLY_CARRIED 0.5 /* of the measured time: more than that, and what is simulated is no answer */
@@ -133,6 +134,19 @@ bool run_verdict_range(const struct run_report *r, const struct baseline *b, str
 	how_sure(r, b, a, &v);
 	*out = v.time;
 	return v.interval;
+}
+
+void run_verdict_row(void *baseline, const struct machine_conf *c, const struct run_result *x, struct res_point *row)
+{
+	const struct run_report r = { .conf = c, .stream = x->stream, .result = x };
+	struct arena *a = arena_new(0);
+	struct interval_range range;
+
+	if (a && baseline && run_verdict_range(&r, baseline, a, &range)) {
+		row->spread_ppm = (uint64_t)(log(range.high) * 1e6 + 0.5);
+		row->spread_down_ppm = (uint64_t)(-log(range.low) * 1e6 + 0.5);
+	}
+	arena_free(a);
 }
 
 /* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */

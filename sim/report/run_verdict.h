@@ -21,6 +21,7 @@
 		STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT \
 	}
 
+struct res_point;
 struct verdict {
 	const char *machine;
 	uint64_t chips;         /* that run it alike; 0: one */
@@ -59,6 +60,8 @@ int run_verdict_make(const struct run_report *r, const struct baseline *b, const
 /* How wide the simulated time's interval is, true over simulated; of `r` machine, stream and result are asked. false: not known. */
 bool run_verdict_range(const struct run_report *r, const struct baseline *b, struct arena *a,
                        struct interval_range *out);
+/* The same of a sweep's run, kept in its row; `baseline`: a struct baseline, or NULL, and nothing is kept. */
+void run_verdict_row(void *baseline, const struct machine_conf *c, const struct run_result *x, struct res_point *row);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
  * measured and what to buy next are not kept. */
 void run_verdict_keep(const struct verdict *v, struct figures *x);
