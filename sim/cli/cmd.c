@@ -93,6 +93,7 @@ int cmd_do(const struct opt_cmd *cmd, const char *const *format, cmd_body *body,
 
 	if (rc == 0 && (rc = cmd_format(format ? *format : NULL, &f, e)) == 0) {
 		doc_init(&d, f, screen_width(), out);
+		d.colour = screen_colour();
 		name_of(cmd, name, sizeof name);
 		d.name = name;
 		rc = body(o, &args, &d, e);

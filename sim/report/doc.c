@@ -20,9 +20,11 @@ void doc_init(struct doc *d, enum out_format f, size_t width, struct str *to)
 void doc_again(struct doc *d, enum out_format f)
 {
 	const char *name = d->name;
+	const bool colour = d->colour;
 
 	doc_init(d, f, d->width, d->out);
 	d->name = name;
+	d->colour = colour;
 }
 
 /* Sentences between elements of a page stay as they are laid out. */
@@ -146,7 +148,7 @@ static void put_table(struct doc *d)
 {
 	if (d->as == OUT_HTML)
 		flush(d);
-	out_table_write(d->table, d->as, d->as == OUT_HTML ? &d->page : d->to);
+	out_table_write(d->table, d->as, d->width, d->as == OUT_HTML ? &d->page : d->to);
 }
 
 void doc_table_close(struct doc *d, doc_row_fn *row, const void *x)

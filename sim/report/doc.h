@@ -27,6 +27,7 @@ struct doc {
 	enum out_format as;     /* how that is written: HTML is for people, and SQL is CSV's table */
 	const char *name;       /* of SQL's table, and a page's title */
 	size_t width;           /* of a screen that tables are cut to; 0: none */
+	bool colour;            /* that screen takes it */
 	struct str *to;         /* sentences, and all of what is no page */
 	struct str *out;        /* the document */
 	struct str said, page;  /* of HTML: sentences that no element has yet; the body */

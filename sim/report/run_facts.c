@@ -7,7 +7,6 @@
 #include "sim/base/hash.h"
 #include "sim/report/run_verdict.h"
 #include "sim/report/types_doc.h"
-#include "sim/ui/screen.h"
 #include "workloads/known.h"
 
 #define WIDTH      80
@@ -19,8 +18,7 @@ void run_verdict(const struct run_report *r, struct doc *d)
 	const int n = r->verdict ? run_verdict_text(r->verdict, lines) : 0;
 
 	for (int i = 0; i < n; i++)
-		doc_say(d, i == 0 && d->as == OUT_TABLE && screen_colour() ? "\033[1m%s\033[0m\n" : "%s\n",
-		        str_c(&lines[i]));
+		doc_say(d, i == 0 && d->as == OUT_TABLE && d->colour ? "\033[1m%s\033[0m\n" : "%s\n", str_c(&lines[i]));
 	if (n)
 		doc_say(d, "\n");
 	for (int i = 0; i < VERDICT_LINES; i++) {

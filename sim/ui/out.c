@@ -1,6 +1,5 @@
 /* out.c - tables for people and in CSV. */
 #include "sim/ui/out_int.h"
-#include "sim/ui/screen.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -361,7 +360,7 @@ static void write_csv(const struct out_table *t, struct str *to)
 
 /* --- all --------------------------------------------------------------------------------------------------- */
 
-void out_table_write(const struct out_table *t, enum out_format f, struct str *to)
+void out_table_write(const struct out_table *t, enum out_format f, size_t width, struct str *to)
 {
 	if (!t || t->failed) {
 		to->failed = true; /* whoever writes it out reports it */
@@ -369,7 +368,7 @@ void out_table_write(const struct out_table *t, enum out_format f, struct str *t
 	}
 	assert(t->n_cols && t->n % (size_t)t->n_cols == 0); /* whole rows */
 	if (f == OUT_TABLE)
-		out_table_fit(t, screen_width(), to);
+		out_table_fit(t, width, to);
 	else if (f == OUT_CSV)
 		write_csv(t, to);
 	else if (f == OUT_HTML)

@@ -36,9 +36,10 @@ void out_null(struct out_table *t);
 enum out_mark { OUT_PLAIN, OUT_GOOD, OUT_BAD, OUT_MID };
 const char *out_mark_name(enum out_mark m); /* of a class of CSS */
 void out_mark(struct out_table *t, enum out_mark m, double bar);
-void out_table_write(const struct out_table *t, enum out_format f, struct str *to);
+/* `width`: of a screen, to which a table for people is cut; 0: none. */
+void out_table_write(const struct out_table *t, enum out_format f, size_t width, struct str *to);
 /* As a table no wider than `width`, 0: as wide as it is: texts are cut, the longest first, never so that two that differ in the
- * same column look alike. On a terminal out_table_write does so at the terminal's width. */
+ * same column look alike. out_table_write does so at the width it is given. */
 void out_table_fit(const struct out_table *t, size_t width, struct str *to);
 
 /* Words in lines of `width`: the first goes on at column `at`, those below begin at `indent`. Ends the last line. */

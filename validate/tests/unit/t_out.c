@@ -30,7 +30,7 @@ static void written(struct out_table *t, enum out_format f, const char *want)
 {
 	struct str s = STR_INIT;
 
-	out_table_write(t, f, &s);
+	out_table_write(t, f, 0, &s);
 	CHECK(!s.failed);
 	CHECK_STR(str_c(&s), want);
 	str_free(&s);
@@ -325,7 +325,7 @@ TEST(a_document_without_memory_is_an_error_and_writes_nothing)
 	CHECK(ftell(f) == 0);
 	err_clear(&e);
 	str_clear(&s);
-	out_table_write(NULL, OUT_CSV, &s);
+	out_table_write(NULL, OUT_CSV, 0, &s);
 	CHECK(outfile_print(&s, f, &e) == -1);
 	fclose(f);
 	str_free(&s);
