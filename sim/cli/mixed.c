@@ -3,9 +3,7 @@
 #include <stdio.h>
 
 #include "sim/base/hash.h"
-#include "sim/report/run.h"
-
-#define OPAQUE_MAX_PCT 5 /* as for a run */
+#include "sim/report/eval.h"
 
 /* Nothing was measured of all of them together. */
 static int as_one(const struct mix *m, struct mixed *x, struct err *e)
@@ -42,7 +40,7 @@ int mixed_read(const struct mix *m, const struct machine_cfg *machine, bool allo
 		struct workload *w = &x->w[x->n];
 		const int rc = cmd_workload_read(&p->spec, machine, w, e);
 
-		if (rc < 0 || (!allow_opaque && workload_opaque(&w->stream, OPAQUE_MAX_PCT, e) < 0)) {
+		if (rc < 0 || eval_check_opaque(w, allow_opaque, e) < 0) {
 			workload_free(w);
 			return err_add(e, "reading workload '%s'", p->name);
 		}

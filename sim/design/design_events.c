@@ -21,23 +21,14 @@
 static double find_shift(struct design_search *x)
 {
 	double sum[DESIGN_FIGURES] = { 0 }, most = 0;
-	const struct design_seen *v[LATEST];
+	struct design_seen *v[LATEST];
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->n; i++) {
-		const struct design_seen *d = x->v[i];
-		size_t k = n;
+		struct design_seen *d = x->v[i];
 
-		if (!d->event.known || d->event.fails || d->form.fails)
-			continue;
-		while (k > 0 && design_better(&x->goal, &d->event, &v[k - 1]->event))
-			k--;
-		if (k == LATEST)
-			continue;
-		n += n < LATEST;
-		for (size_t j = n - 1; j > k; j--)
-			v[j] = v[j - 1];
-		v[k] = d;
+		if (d->event.known && !d->event.fails && !d->form.fails)
+			n = design_among(&x->goal, RUN_EVENT, v, n, LATEST, d);
 	}
 	for (size_t f = 0; n && f <= x->goal.n_bounds; f++) {
 		for (size_t i = 0; i < n; i++)
@@ -62,19 +53,10 @@ static size_t promising(struct design_search *x, struct design_seen **out)
 
 	for (size_t i = 0; i < x->n; i++) {
 		struct design_seen *d = x->v[i];
-		size_t k = n;
 
-		if (!d->form.known || d->form.fails || d->event.known ||
-		    (best && !design_better(&x->goal, &d->form, &best->event)))
-			continue;
-		while (k > 0 && design_better(&x->goal, &d->form, &out[k - 1]->form))
-			k--;
-		if (k == BATCH)
-			continue;
-		n += n < BATCH;
-		for (size_t j = n - 1; j > k; j--)
-			out[j] = out[j - 1];
-		out[k] = d;
+		if (d->form.known && !d->form.fails && !d->event.known &&
+		    (!best || design_better(&x->goal, &d->form, &best->event)))
+			n = design_among(&x->goal, RUN_ANALYTIC, out, n, BATCH, d);
 	}
 	return n;
 }

@@ -114,6 +114,9 @@ int design_polish(struct design_search *x, enum run_fidelity by);
 /* A design as good with fewer changes to the machine, where there is one. */
 int design_simplify(struct design_search *x, enum run_fidelity by, struct design_seen **best);
 struct design_seen *design_best(struct design_search *x, enum run_fidelity by, const struct design_seen *but);
+/* `d` into the n best by that fidelity, best first, of which `most` are kept; returns how many there are then. */
+size_t design_among(const struct design_goal *g, enum run_fidelity by, struct design_seen **best, size_t n, size_t most,
+                    struct design_seen *d);
 /* The design with one dimension at another value; NULL in *out where there is none. */
 int design_moved(struct design_search *x, const struct design_seen *from, size_t dim, int by, struct design_seen **out);
 double design_space_size(const struct design_search *x);

@@ -177,9 +177,26 @@ static int offer_around(struct design_search *x, struct candidates *c, const str
 	return 0;
 }
 
+size_t design_among(const struct design_goal *g, enum run_fidelity by, struct design_seen **best, size_t n, size_t most,
+                    struct design_seen *d)
+{
+	size_t k = n;
+
+	while (k > 0 && (by == RUN_EVENT ? design_better(g, &d->event, &best[k - 1]->event)
+	                                 : design_better(g, &d->form, &best[k - 1]->form)))
+		k--;
+	if (k == most)
+		return n;
+	n += n < most;
+	for (size_t j = n - 1; j > k; j--)
+		best[j] = best[j - 1];
+	best[k] = d;
+	return n;
+}
+
 static int gather(struct design_search *x, struct rng *r, struct candidates *c)
 {
-	const struct design_seen *best[AROUND];
+	struct design_seen *best[AROUND];
 	size_t n = 0;
 	uint32_t at[DESIGN_AXES];
 
@@ -187,20 +204,11 @@ static int gather(struct design_search *x, struct rng *r, struct candidates *c)
 	x->round++;
 	if (x->out->space <= FEW)
 		return offer_all(x, c);
-	for (size_t i = 0; i < x->n; i++) { /* the best so far, by insertion */
-		const struct design_seen *d = x->v[i];
-		size_t k = n;
+	for (size_t i = 0; i < x->n; i++) {
+		struct design_seen *d = x->v[i];
 
-		if (!d->form.known || d->form.fails)
-			continue;
-		while (k > 0 && design_better(&x->goal, &d->form, &best[k - 1]->form))
-			k--;
-		if (k == AROUND)
-			continue;
-		n += n < AROUND;
-		for (size_t j = n - 1; j > k; j--)
-			best[j] = best[j - 1];
-		best[k] = d;
+		if (d->form.known && !d->form.fails)
+			n = design_among(&x->goal, RUN_ANALYTIC, best, n, AROUND, d);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (offer_around(x, c, best[i]) < 0)

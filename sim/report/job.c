@@ -1,22 +1,13 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "sim/report/job_int.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "sim/base/path.h"
 #include "sim/report/timeline.h"
 #include "sim/ui/outfile.h"
+#include "sim/ui/progress.h"
 
 #define TOP_SHOWN 10 /* ops in the table of all pages */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* The first option given that is of one run; NULL: none. */
 static const char *of_one_run(const struct job *j)
@@ -148,10 +139,10 @@ static int simulate(const struct job *j, struct inputs *in, struct eval *x, uint
 	                                          t->n_devices ? t->devices[0].name : NULL, &x->result, e)))
 		return -1;
 	job.how.watch = line ? timeline_watch(line) : NULL;
-	began = now_ns();
+	began = progress_now_ns();
 	if (timeline_close(line, eval_run(&job, in->w.in.arena, x, e), e) < 0)
 		return -1;
-	*host_ns = now_ns() - began;
+	*host_ns = progress_now_ns() - began;
 	job.how.watch = NULL;
 	in->baseline = baseline_new(&path_source, traced ? t : NULL);
 	eval_verdict(&job, in->baseline, in->w.in.arena, x);
@@ -208,12 +199,12 @@ static int answer(const struct job *j, const struct staged_job *s, struct resdb 
 {
 	const struct staged_view v = { s, j->whole, j->results };
 	struct err not_stored = ERR_INIT;
-	const uint64_t began = now_ns();
+	const uint64_t began = progress_now_ns();
 
 	if ((j->results && !(*db = res_open(j->results, DB_WRITE, e))) || staged_run(s, a, x, e) < 0)
 		return -1;
 	if (*db) {
-		res_close(*db, staged_store(x, *db, now_ns() - began, a, &not_stored), &not_stored);
+		res_close(*db, staged_store(x, *db, progress_now_ns() - began, a, &not_stored), &not_stored);
 		*db = NULL;
 	}
 	staged_doc(d, x, &v);

@@ -86,6 +86,7 @@ void run_align_text(const struct run_report *r, struct str *to);
 void run_energy_line(const struct run_report *r, struct str *to);
 /* Three digits, whatever the size. */
 void run_joules_text(struct str *s, double uj);
+void run_time_text(struct str *s, double us);
 /* Tables, and the same as members of JSON. */
 void run_kinds_doc(struct doc *d, const struct run_report *r, const struct run_sum sums[OP_KINDS]);
 void run_ops_doc(struct doc *d, const struct run_report *r);

@@ -10,14 +10,25 @@
 
 /* --- a line ------------------------------------------------------------------------------------------------------ */
 
+/* Millionths, in three digits and the unit that suits them. */
+static void scaled(struct str *s, double x, const char *unit)
+{
+	if (x < 999.5)
+		str_addf(s, "%.3g u%s", x, unit);
+	else if (x < 999.5e3)
+		str_addf(s, "%.3g m%s", x / 1e3, unit);
+	else
+		str_addf(s, x < 999.5e6 ? "%.3g %s" : "%.0f %s", x / 1e6, unit);
+}
+
 void run_joules_text(struct str *s, double uj)
 {
-	if (uj < 999.5)
-		str_addf(s, "%.3g uJ", uj);
-	else if (uj < 999.5e3)
-		str_addf(s, "%.3g mJ", uj / 1e3);
-	else
-		str_addf(s, uj < 999.5e6 ? "%.3g J" : "%.0f J", uj / 1e6);
+	scaled(s, uj, "J");
+}
+
+void run_time_text(struct str *s, double us)
+{
+	scaled(s, us, "s");
 }
 
 static void each_token(const struct run_report *r, uint64_t fj, struct str *s)

@@ -44,17 +44,6 @@ static uint64_t bytes(const struct figures *f)
 
 /* --- first lines -------------------------------------------------------------------------------------------------- */
 
-/* Three digits. */
-static void add_time(struct str *s, double us)
-{
-	if (us < 999.5)
-		str_addf(s, "%.3g us", us);
-	else if (us < 999.5e3)
-		str_addf(s, "%.3g ms", us / 1e3);
-	else
-		str_addf(s, us < 999.5e6 ? "%.3g s" : "%.0f s", us / 1e6);
-}
-
 /* Three digits, or all before the point. */
 static void add_number(struct str *s, double x)
 {
@@ -67,12 +56,12 @@ static void say_whole(const struct staged *x, const struct staged_view *v, struc
 
 	if (tokens(x))
 		str_addf(s, "%" PRIu64 " token%s in ", x->tokens, x->tokens == 1 ? "" : "s");
-	add_time(s, us);
+	run_time_text(s, us);
 	if (x->all.interval) {
 		str_add(s, " (");
-		add_time(s, x->all.low_ps / 1e6);
+		run_time_text(s, x->all.low_ps / 1e6);
 		str_add(s, " to ");
-		add_time(s, x->all.high_ps / 1e6);
+		run_time_text(s, x->all.high_ps / 1e6);
 		str_addc(s, ')');
 	}
 	str_addf(s, " on %s", v->job->conf->cfg.name);
@@ -80,7 +69,7 @@ static void say_whole(const struct staged *x, const struct staged_view *v, struc
 		str_add(s, ", of a part of the model, which makes no tokens");
 	else if (x->first_ps) {
 		str_add(s, "; the first after ");
-		add_time(s, unit_ps_us(x->first_ps));
+		run_time_text(s, unit_ps_us(x->first_ps));
 	}
 }
 
@@ -103,7 +92,7 @@ static void say_decode(const struct staged *x, struct str *s)
 		add_number(s, per_second(x->decoded, x->decode_ps));
 		str_add(s, " tokens/s while it writes, ");
 	}
-	add_time(s, unit_ps_us(x->decode_ps) / (double)steps);
+	run_time_text(s, unit_ps_us(x->decode_ps) / (double)steps);
 	str_add(s, " a step");
 	if (tokens(x) > x->decoded) {
 		str_add(s, "; ");
@@ -135,9 +124,9 @@ static void say_host(const struct staged *x, struct str *s)
 	if (!f->wall_eager_ps)
 		return;
 	str_add(s, "with its host ");
-	add_time(s, unit_ps_us(f->wall_graph_ps));
+	run_time_text(s, unit_ps_us(f->wall_graph_ps));
 	str_add(s, ", each step one graph; launched one by one ");
-	add_time(s, unit_ps_us(f->wall_eager_ps));
+	run_time_text(s, unit_ps_us(f->wall_eager_ps));
 	if (f->energy_eager_fj) {
 		str_add(s, ", ");
 		run_joules_text(s, (double)f->energy_eager_fj / 1e9);
