@@ -86,7 +86,7 @@ uint64_t map_key(const struct mapper *m, const struct map_candidate *d, const st
 	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
 	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);
 	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), map_sig(m, bytes, kv));
-	h = hash_u64(hash_u64(h, m->sram), m->capacity);
+	h = hash_u64(h, m->sram);
 	return h ? h : 1;
 }
 
