@@ -180,6 +180,18 @@ static struct piece piece_of(const struct product *p, const struct map_levels *l
 		               .dma = (double)(share ? share * l->cores : bytes) * l->dma };
 }
 
+static unsigned dims_of(int i)
+{
+	return (unsigned)(has[i][M] << M | has[i][N] << N | has[i][K] << K);
+}
+
+/* A tile in the last round of the loops over some dimensions. */
+static void tile_at(const struct product *p, const struct nest *x, unsigned at, uint64_t tile[DIMS])
+{
+	for (int d = 0; d < DIMS; d++)
+		tile[d] = at >> d & 1 ? p->size[d] - x->tile[d] * (x->trips[d] - 1) : x->tile[d];
+}
+
 static void pieces(struct eval *e, int i)
 {
 	const struct product *p = e->p;
@@ -195,8 +207,7 @@ static void pieces(struct eval *e, int i)
 	for (unsigned at = 1; at < 1u << DIMS; at++) {
 		if (at & ~(e->uneven & e->dims[i]))
 			continue;
-		for (int d = 0; d < DIMS; d++)
-			tile[d] = at >> d & 1 ? p->size[d] - x->tile[d] * (x->trips[d] - 1) : x->tile[d];
+		tile_at(p, x, at, tile);
 		e->piece[i][at] = piece_of(p, e->l, x, i, tile, map_nest_bytes(p, i, tile));
 	}
 }
@@ -209,7 +220,7 @@ static void prepare(struct eval *e)
 
 	e->uneven = map_nest_uneven(p, x);
 	for (int i = 0; i < OPERANDS; i++) {
-		e->dims[i] = (unsigned)(has[i][M] << M | has[i][N] << N | has[i][K] << K);
+		e->dims[i] = dims_of(i);
 		if (!p->move[i] || p->free[i])
 			continue;
 		pieces(e, i);
@@ -545,38 +556,75 @@ static double math_of(const struct map_levels *l, const struct nest *x, unsigned
 	return t;
 }
 
+/* What a class's first tile keeps a server busy for, of operands that move tile by tile. */
+static void add_tiles(const struct map_levels *l, const struct piece *q, double fresh, double times, double v[SERVERS])
+{
+	v[DRAM] += times * fresh * q->bytes * l->dram;
+	v[L2] += times * q->l2;
+	v[UP] += times * q->net;
+	v[DMA] += times * q->dma;
+}
+
+/* What follows the last tile, as map_cost() has it. */
+static double bound_behind(struct eval *e)
+{
+	const struct nest *x = e->x;
+	struct seg none = { .n = 0 };
+	const unsigned at = x->moves[C] == 1 ? 0 : e->uneven & e->dims[C];
+	uint64_t tile[DIMS];
+
+	if (e->p->move[C] && !e->p->free[C] && x->moves[C] == 1) {
+		e->piece[C][0] = piece_of(e->p, e->l, x, C, e->p->size, e->p->move[C]->bytes);
+	} else if (e->p->move[C] && !e->p->free[C]) {
+		tile_at(e->p, x, at, tile);
+		e->piece[C][at] = piece_of(e->p, e->l, x, C, tile, map_nest_bytes(e->p, C, tile));
+	}
+	return map_cost_behind(e, &none);
+}
+
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
-	const unsigned uneven = map_nest_uneven(p, x);
-	double v[SERVERS] = { 0 }, start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, end;
+	struct eval e = { .p = p, .l = l, .x = x, .uneven = map_nest_uneven(p, x), .dims[C] = dims_of(C) };
+	double v[SERVERS] = { 0 }, tiles[SERVERS] = { 0 }, head[SERVERS] = { 0 };
+	double start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, end, math;
 
 	for (int d = 0; d < K; d++)
 		sums *= (double)(p->size[d] / x->tile[d]);
 	for (int i = A; i <= B; i++) {
 		const bool once = x->moves[i] == 1;
-		double times = (double)x->again[i];
+		double times = (double)x->again[i], far;
 		struct piece q;
 
 		if (!p->move[i] || p->free[i])
 			continue;
+		far = fresh(p, l, x, i);
 		q = once ? piece_of(p, l, x, i, p->size, p->move[i]->bytes)
 		         : piece_of(p, l, x, i, x->tile, x->bytes[i]);
 		for (int d = 0; d < DIMS && !once; d++)
 			times *= has[i][d] ? (double)(p->size[d] / x->tile[d]) : 1;
 		latency = l->hit;
-		miss = fresh(p, l, x, i) > 0 ? l->miss : miss;
-		v[DRAM] += fresh(p, l, x, i) * map_cost_whole(p, i) * l->dram;
+		miss = far > 0 ? l->miss : miss;
+		v[DRAM] += far * map_cost_whole(p, i) * l->dram;
 		v[L2] += (double)x->again[i] * map_cost_whole(p, i) * l->l2;
 		v[UP] += times * q.net;
 		v[DMA] += more(times * q.dma, (double)x->again[i] * map_cost_whole(p, i) * l->dma);
 		start = more(start, more(q.l2, more(q.net, q.dma)));
 		first += once ? p->before[i] * q.bytes : 0;
+		if (!once) {
+			tiles[DRAM] += far * map_cost_whole(p, i) * l->dram;
+			add_tiles(l, &q, 0, times, tiles);
+			add_tiles(l, &q, far, 1, head);
+		}
 	}
 	swap(l, sums * (double)x->math.plan.exchange, v);
+	math = (double)x->at[0].span;
 	for (int r = 0; r < BESIDE; r++)
 		most = more(most, v[r]);
+	end = bound_behind(&e);
+	/* Behind the last load or the last turn of a server comes a tile's math, as long as it is hidden itself. */
+	for (int r = 0; r < BESIDE; r++)
+		most = more(most, tiles[r] + less(math, head[r]) + end);
 	start = more(start + latency + miss, wait_of(p, l)) + first;
-	end = (double)x->math.plan.latency + (p->move[C] && !p->free[C] ? l->store : 0);
-	return l->launch + more(latency + miss + most, start + math_of(l, x, uneven) + end) +
+	return l->launch + more(latency + miss + most, start + math_of(l, x, e.uneven) + end) +
 	       map_overhead(p->m, x->tiles);
 }
