@@ -536,10 +536,10 @@ NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/
 CUDA_ARCH = 90
 CUDA = $(BUILD)/cuda
 CUDA_PROGRAMS = device micro_latency micro_partition micro_launch micro_stream micro_pipe micro_wgmma micro_bulk micro_graph ref_gemv ref_decode \
-	ref_rows ref_move ref_small ref_attention ref_tiled ref_addnorm ref_batched ref_experts ref_mla ref_mlp ref_paged ref_product ref_quant \
+	ref_rows ref_move ref_small ref_attention ref_tiled ref_addnorm ref_batched ref_copies ref_experts ref_mla ref_mlp ref_paged ref_product ref_quant \
 	ref_rope ref_sort ref_warpgroup lib_gemm lib_matmul lib_tiles lib_ampere capture
 # Those with warpgroup instructions, which are only in the target with an a.
-CUDA_WGMMA = micro_wgmma ref_batched ref_experts ref_product ref_warpgroup
+CUDA_WGMMA = micro_wgmma ref_batched ref_copies ref_experts ref_product ref_warpgroup
 CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
 # Times by activity record need CUPTI, which not every toolkit brings.
 CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)
