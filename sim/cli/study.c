@@ -144,7 +144,8 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "commands side by side; as many as there are processors by default. 1: one after the other, in this process."
 		  " The answer does not depend on it" },
-		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the claims alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS,
+		  CMD_FORMAT_HELP "; csv has the claims, or the questions where there are none" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -203,6 +203,18 @@ static void claim_row(struct doc *d, const void *of, size_t i)
 	doc_close(d, ']');
 }
 
+static void ask_line(struct doc *d, const void *of, size_t i)
+{
+	const struct experiment *x = of;
+	const struct experiment_ask *q = d->heads ? NULL : &x->asks[i];
+	size_t n = 0;
+	const char *stem = q ? experiment_stem(x, &n) : NULL;
+
+	doc_text(d, "study", arena_strndup(x->a, stem, n));
+	doc_text(d, "ask", q->ask);
+	doc_text(d, "answer", q->answer);
+}
+
 static void ask_row(struct doc *d, const void *of, size_t i)
 {
 	const struct experiment_ask *q = (const struct experiment_ask *)of + i;
@@ -248,28 +260,38 @@ static void members(struct doc *d, const struct experiment *x)
 	doc_close(d, '}');
 }
 
+/* The claims; of studies without any, the questions. */
+static void rows_of_all(struct doc *d, const struct experiments *s)
+{
+	doc_row_fn *row = ask_line;
+
+	for (size_t i = 0; i < s->n; i++)
+		row = s->v[i]->n_claims ? claim_row : row;
+	doc_table_open(d, NULL, NULL);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < (row == claim_row ? s->v[i]->n_claims : s->v[i]->n_asks); k++)
+			doc_row(d, row, s->v[i], k);
+	doc_table_close(d, row, NULL);
+}
+
 void experiment_doc(struct doc *d, const struct experiments *s)
 {
 	const bool list = d->format == OUT_JSON && s->n != 1;
 
+	if (d->format == OUT_CSV) {
+		rows_of_all(d, s);
+		return;
+	}
 	if (list)
 		doc_open(d, NULL, '[');
-	if (d->format == OUT_CSV)
-		doc_table_open(d, NULL, NULL);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct experiment *x = s->v[i];
-
 		if (d->format == OUT_JSON)
-			members(d, x);
-		for (size_t k = 0; d->format == OUT_CSV && k < x->n_claims; k++)
-			doc_row(d, claim_row, x, k);
+			members(d, s->v[i]);
 		if (d->format == OUT_TABLE) {
 			doc_say(d, "%s", i ? "\n" : "");
-			one(d, x);
+			one(d, s->v[i]);
 		}
 	}
-	if (d->format == OUT_CSV)
-		doc_table_close(d, claim_row, NULL);
 	if (list)
 		doc_close(d, ']');
 }

@@ -72,6 +72,7 @@ try study "$TMP/q.yaml" --page "$TMP/q.html" --markdown "$TMP/c.md"
 cat "$TMP/c.md"
 echo "headings: $(grep -o '<h2>[^<]*' "$TMP/q.html" | wc -l), unescaped: $(grep -c '<i>70B' "$TMP/q.html"), typed 16 in a name: $(grep -c 'How many tokens more do 16' "$TMP/q.html")"
 "$NPUSIM" study "$TMP/q.yaml" --format json | sed -n '/"asks"/,/"runs"/p'
+try study "$TMP/q.yaml" --format csv
 worse() { # SED: its questions with one thing changed
 	sed "$1" "$TMP/q.yaml" >"$TMP/b.yaml"
 	try study "$TMP/b.yaml"
