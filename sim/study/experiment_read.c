@@ -294,6 +294,15 @@ static int add_runs(struct reader *r, const struct ynode *at, struct experiment_
 	}
 }
 
+static bool has_column(const struct experiment_group *g)
+{
+	bool any = g->n_loops > 0;
+
+	for (size_t i = 0; i < g->n_figures; i++)
+		any |= g->figures[i].as != NULL;
+	return any;
+}
+
 static int read_group(struct reader *r, const struct ynode *n, struct experiment_group *g)
 {
 	static const char *const keys[] = { "name", "command", "for", "may_fail", "table", "take", "make" };
@@ -315,6 +324,9 @@ static int read_group(struct reader *r, const struct ynode *n, struct experiment
 	if (read_figures(r, n, "take", g) < 0 || read_figures(r, n, "make", g) < 0 ||
 	    read_loops(r, ynode_get(n, "for"), g) < 0)
 		return -1;
+	if (g->table && !has_column(g))
+		return yaml_err(r->x->y, ynode_get(n, "table"), r->e,
+		                "this table has no column: a figure's 'as' heads one, {us: {at: total_us, as: us}}");
 	return add_runs(r, ynode_get(n, "command"), g);
 }
 

@@ -46,6 +46,7 @@ bad 's/run -c rtx5090.*/trace record -o x.db -- true/'
 bad "s/--fidelity analytic/--set 'a/"
 bad 's/--batch {b}/--batch {c}/'
 bad 's/b: \[1, 16\]/b: [1, 1]/'
+bad 's/take: {tok: {at: tokens_per_s, as: tokens\/s}}/take: {tok: tokens_per_s}/'
 bad 's/  may_fail: yes//'
 bad 's/at: roofline_bound/at: roofline_bind/'
 bad 's/kind=norm/kind=nrom/; s/sixteen times the tokens, right: dec.b16.gain/of norms, right: dec.b16.norms/'
