@@ -586,7 +586,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' 'datadir=$${prefix}/share/npusim' '' \
 	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
 	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
-SHARED = configs traces/capture/torch_ops.py traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
+SHARED = configs traces/capture/torch_ops.py traces/h100/micro/copies_cupti.csv traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
 # As Debian has it: one place for all versions of Python.
 PYTHON = $(PREFIX)/lib/python3/dist-packages/npusim
