@@ -457,7 +457,7 @@ validate: all ## the models against better ones and against real devices; tables
 
 .PHONY: studies
 STUDIES = report-tables report-npu review-facts software-recommendations gb200-roofline l4-attention h100-attention \
-          batching kv-cache quantisation fusion gqa context-scaling
+          batching kv-cache quantisation fusion gqa context-scaling ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
 studies: all ## the questions of configs/studies answered: pages in results/studies, claims with verdicts in validate/CLAIMS.md
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
@@ -536,10 +536,10 @@ NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/
 CUDA_ARCH = 90
 CUDA = $(BUILD)/cuda
 CUDA_PROGRAMS = device micro_latency micro_partition micro_launch micro_stream micro_pipe micro_wgmma micro_bulk micro_graph ref_gemv ref_decode \
-	ref_rows ref_move ref_small ref_attention ref_tiled ref_addnorm ref_batched ref_experts ref_mla ref_mlp ref_paged ref_product ref_quant \
+	ref_rows ref_move ref_small ref_attention ref_tiled ref_addnorm ref_batched ref_copies ref_experts ref_mla ref_mlp ref_paged ref_product ref_quant \
 	ref_rope ref_sort ref_warpgroup lib_gemm lib_matmul lib_tiles lib_ampere capture
 # Those with warpgroup instructions, which are only in the target with an a.
-CUDA_WGMMA = micro_wgmma ref_batched ref_experts ref_product ref_warpgroup
+CUDA_WGMMA = micro_wgmma ref_batched ref_copies ref_experts ref_product ref_warpgroup
 CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
 # Times by activity record need CUPTI, which not every toolkit brings.
 CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)
@@ -586,7 +586,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' 'datadir=$${prefix}/share/npusim' '' \
 	'Name: npusim' 'Description: what a workload takes on an NPU or a GPU: a cycle-approximate simulator' 'Version: $(VERSION)' \
 	'Requires.private: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim' 'Libs.private: -lm'
-SHARED = configs traces/capture/torch_ops.py traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
+SHARED = configs traces/capture/torch_ops.py traces/h100/micro/copies_cupti.csv traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
 # As Debian has it: one place for all versions of Python.
 PYTHON = $(PREFIX)/lib/python3/dist-packages/npusim

@@ -50,7 +50,8 @@ struct tiled_kernel {
 	struct {
 		uint32_t m, n; /* results of a warp, where their fragments share operands */
 	} warp;
-	uint32_t warps, producers, registers, stages, copy, copy_bytes, math, values, share, exchange, padding;
+	uint32_t warps, producers, registers, stages, copy, copy_bytes, math, values, share, exchange, padding,
+		copy_instructions;
 	uint32_t form, grid[3];
 	struct kernel counts; /* where the form is not tiles */
 	struct {
@@ -126,6 +127,9 @@ struct tiled_cost {
 	uint64_t part[TILED_AT], pipe[TILED_ON];
 	enum tiled_part most[TILED_ON]; /* which part takes the most of each pipe */
 };
+uint64_t tiled_tile_bytes(const struct tiled_kernel *k); /* that a step copies */
+/* Cycles of a warp for each copy of its lanes, with the instructions that work out where it lies. */
+uint64_t tiled_copy_cycles(const struct tiled_kernel *k);
 /* Of kernels whose scores go through shared memory. `trip`: a round trip to memory, in cycles. */
 void tiled_cost(const struct tiled_kernel *k, const struct gpu *g, uint64_t trip, struct tiled_cost *c);
 

@@ -213,11 +213,20 @@ static void softmax(const struct tiled_kernel *k, const struct unit *u, struct t
 	c->pipe[TILED_ON_ISSUE] += groups * (few * I_ELEMENT + wide * I_RESCALE + I_ROW + levels(lanes) * I_LEVEL) / 4;
 }
 
+/* Fitted on copies alone and on products of 1,024 by wgmma (traces/h100/micro/copies_cupti.csv). */
+uint64_t tiled_copy_cycles(const struct tiled_kernel *k)
+{
+	enum { COPY = 4, INSTRUCTION = 2, KEPT = 4 };
+
+	return COPY + INSTRUCTION * (k->copy_instructions ? k->copy_instructions : KEPT);
+}
+
 /* What nothing hides of a tile's way from memory. Asynchronous copies run ahead as far as there are stages; a warp of its
  * own runs ahead, too; else the threads wait for their loads and store them. */
 static uint64_t copy_wait(const struct tiled_kernel *k, uint64_t loads, uint64_t trip, uint64_t work)
 {
-	const uint64_t own = loads * trip * (k->copy_bytes >= 16 ? LOAD_16 : LOAD_2), issue = 2 * loads * PARTS;
+	const uint64_t own = loads * trip * (k->copy_bytes >= 16 ? LOAD_16 : LOAD_2);
+	const uint64_t issue = loads * (k->copy_instructions ? tiled_copy_cycles(k) : 2) * PARTS;
 	const uint64_t all = trip * PARTS + (k->copy == TILED_PLAIN ? own : 0), ahead = (k->stages - 1) * work;
 
 	if (k->copy == TILED_PLAIN && !k->producers)
@@ -225,11 +234,17 @@ static uint64_t copy_wait(const struct tiled_kernel *k, uint64_t loads, uint64_t
 	return (all > ahead ? all - ahead : 0) + (k->copy == TILED_BULK || k->producers ? 0 : issue);
 }
 
+uint64_t tiled_tile_bytes(const struct tiled_kernel *k)
+{
+	const bool gemm = k->problem.op == TILED_GEMM;
+	const uint64_t rows = gemm ? k->tile.m + k->tile.n : k->tile.n;
+
+	return rows * (width(k) + (gemm ? 0 : k->problem.v_dim)) * dtype_bits(tiled_dtype(k)) / 8;
+}
+
 static void tiled_cost_copy(const struct tiled_kernel *k, const struct gpu *g, uint64_t trip, struct tiled_cost *c)
 {
-	const uint64_t bits = dtype_bits(tiled_dtype(k)),
-		       rows = k->problem.op == TILED_GEMM ? k->tile.m + k->tile.n : k->tile.n,
-		       bytes = rows * (width(k) + (k->problem.op == TILED_GEMM ? 0 : k->problem.v_dim)) * bits / 8;
+	const uint64_t bytes = tiled_tile_bytes(k);
 	const uint64_t threads = WARP * (k->producers ? k->producers : k->warps),
 		       loads = div_up(bytes, k->copy_bytes * threads);
 	uint64_t work = 0;
@@ -239,7 +254,8 @@ static void tiled_cost_copy(const struct tiled_kernel *k, const struct gpu *g, u
 	c->part[TILED_AT_COPY] += copy_wait(k, loads, trip, work);
 	c->pipe[TILED_ON_SHARED] += bytes * PARTS / 128;
 	if (k->copy != TILED_BULK)
-		c->pipe[TILED_ON_ISSUE] += div_up(bytes, k->copy_bytes * WARP) * 3 * PARTS / 4;
+		c->pipe[TILED_ON_ISSUE] += div_up(bytes, k->copy_bytes * WARP) *
+		                           (k->copy_instructions ? k->copy_instructions : 3) * PARTS / 4;
 	c->pipe[TILED_ON_L2] += clock_transfer(bytes, g->c->sm_rate_l2) * (g->clock / 1000) / 10000;
 }
 

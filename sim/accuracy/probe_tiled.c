@@ -185,13 +185,17 @@ static int one_row(const struct csv *c, const struct gpu *g, struct probe_tiled 
 #define MOST_KEYS 32
 
 /* A row's params as `sets` of its description, which stay in `text`; `label` is what people read of them. */
-static int sets_of(char *text, const char *sets[MOST_KEYS], size_t *n, struct str *label, struct err *e)
+static int sets_of(char *text, const char *sets[MOST_KEYS], size_t *n, bool *fitted, struct str *label, struct err *e)
 {
 	for (char *p = text, *next; p && *p; p = next) {
 		if ((next = strchr(p, ';')))
 			*next++ = '\0';
 		if (strncmp(p, "spill=", 6) == 0) /* the compiler's, no key */
 			continue;
+		if (strcmp(p, "fitted=yes") == 0) {
+			*fitted = true;
+			continue;
+		}
 		if (*n == MOST_KEYS)
 			return err_set(e, ERR_IO, "the row has more than %d keys", MOST_KEYS);
 		if (strcmp(p, "state=cold") == 0 || strcmp(p, "state=warm") == 0) {
@@ -202,6 +206,8 @@ static int sets_of(char *text, const char *sets[MOST_KEYS], size_t *n, struct st
 		sets[(*n)++] = p;
 		if (strncmp(p, "problem.", 8) == 0)
 			str_addf(label, " %s", p + 8);
+		else if (strncmp(p, "copy", 4) == 0 || strncmp(p, "producer", 8) == 0 || strncmp(p, "tile.", 5) == 0)
+			str_addf(label, " %s", p);
 	}
 	return label->failed ? err_nomem(e, "for a row") : 0;
 }
@@ -227,6 +233,7 @@ static int described_row(const struct csv *c, const char *path, const struct gpu
 	char *text = strdup(csv_field(c, 1));
 	struct str label = STR_INIT;
 	struct tiled *t = NULL;
+	bool fitted = false;
 	size_t n = 0;
 	double us;
 	int rc = -1;
@@ -234,11 +241,11 @@ static int described_row(const struct csv *c, const char *path, const struct gpu
 	str_add(&label, kernel);
 	if (!text) {
 		err_nomem(e, "for a row");
-	} else if (median_of(c, &us, e) == 0 && sets_of(text, sets, &n, &label, e) == 0 &&
+	} else if (median_of(c, &us, e) == 0 && sets_of(text, sets, &n, &fitted, &label, e) == 0 &&
 	           (t = tiled_load_as(path, sets, n, e)) && tiled_check(t, g, "the GPU", e) == 0) {
 		const struct tiled_time x = tiled_time(&t->k, g, NULL);
 
-		rc = probe_tiled_add(r, str_c(&label), us, (double)x.total / 1e6, false, x.bound, e);
+		rc = probe_tiled_add(r, str_c(&label), us, (double)x.total / 1e6, fitted, x.bound, e);
 		if (rc == 0)
 			rc = kind_of(r, kernel, &r->v[r->n - 1].kind, e);
 	}

@@ -41,9 +41,6 @@ static int job_of(struct options *o, struct err *e)
 	j->buys = !figures;
 	for (size_t i = 0; figures && i < figures->n_paths; i++)
 		j->buys |= run_verdict_buys(figures->paths[i]);
-	if (figures && !job_is_one(j))
-		return err_set(e, ERR_USAGE, "'%s' is several runs, and a study asks for the figures of one",
-		               j->stages ? "--stages" : "-c");
 	if (job_check(j, e) < 0 || run_fidelity_parse(o->fidelity, &j->how.fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)

@@ -144,12 +144,14 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "commands side by side; as many as there are processors by default. 1: one after the other, in this process."
 		  " The answer does not depend on it" },
-		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the claims alone" },
+		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS,
+		  CMD_FORMAT_HELP "; csv has the claims, or the questions where there are none" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
 		"npusim study FILE.yaml... [--page FILE.html] [--markdown FILE.md]",
-		"A question answered: the commands of a file are run, figures are taken of what they say, and each claim of the"
+		"Questions answered: the commands of a file are run, figures are taken of what they say, each question of the file"
+		" (asks) is answered by figures alone, with the tables that show it, and each claim of the"
 		" file is held against them. A claim is right, right in part, or wrong by an expression over figures; one that"
 		" cannot be asked says why. Commands write no file.\n\n"
 		"A file:\n"
@@ -162,11 +164,17 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		"    table: A decode step\n"
 		"    take: {tok: {at: tokens_per_s, as: tokens/s, digits: 0}}\n"
 		"    make: {gain: {is: tok / first.tok, as: gain, digits: 1}}\n"
+		"  asks:\n"
+		"  - ask: What do sixteen sequences give?\n"
+		"    answer: \"More: {dec.b16.tok; 0} tokens a second.\"\n"
+		"    holds: dec.b16.tok > dec.b1.tok\n"
+		"    shows: [dec]\n"
 		"  claims:\n"
 		"  - says: sixteen sequences are ten times the tokens\n"
 		"    right: dec.b16.gain >= 10\n"
 		"    why: \"{dec.b16.gain; 1} times\"",
 		"npusim study configs/studies/batching.yaml\n"
+		"npusim study configs/studies/ask-report.yaml\n"
 		"npusim study configs/studies/gb200-roofline.yaml --page /tmp/gb200.html\n"
 		"npusim study configs/studies/batching.yaml configs/studies/gqa.yaml --markdown /tmp/claims.md\n",
 		opts,

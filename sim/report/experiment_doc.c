@@ -7,7 +7,7 @@
 #define WIDTH          100
 #define MARKDOWN_WIDTH 120
 
-static const struct doc_lines lines = { 0, 0, WIDTH }, said = { 0, 2, WIDTH }, why = { 2, 2, WIDTH },
+static const struct doc_lines lines = { 0, 0, WIDTH }, said = { 0, 2, WIDTH }, indented = { 2, 2, WIDTH },
 			      as_it_is = { 2, 2, 0 };
 
 /* --- for people ---------------------------------------------------------------------------------------------------- */
@@ -82,13 +82,13 @@ static void experiment_doc_counts(size_t n, const size_t *counted, struct str *o
 			         experiment_verdict_name((enum experiment_verdict)v));
 }
 
-static const enum out_mark marks[EXPERIMENT_VERDICTS] = { OUT_GOOD, OUT_MID, OUT_BAD, OUT_MID, OUT_MID };
+static const enum out_mark marks[EXPERIMENT_VERDICTS] = { OUT_GOOD, OUT_MID, OUT_BAD, OUT_MID, OUT_MID, OUT_MID };
 
 size_t experiment_worst(const struct experiment *x, size_t i)
 {
-	static const enum experiment_verdict order[EXPERIMENT_VERDICTS] = { EXPERIMENT_WRONG, EXPERIMENT_PART,
-		                                                            EXPERIMENT_RIGHT, EXPERIMENT_ARITHMETIC,
-		                                                            EXPERIMENT_CANNOT };
+	static const enum experiment_verdict order[EXPERIMENT_VERDICTS] = { EXPERIMENT_WRONG,      EXPERIMENT_PART,
+		                                                            EXPERIMENT_OPEN,       EXPERIMENT_RIGHT,
+		                                                            EXPERIMENT_ARITHMETIC, EXPERIMENT_CANNOT };
 	size_t seen = 0;
 
 	for (int v = 0; v < EXPERIMENT_VERDICTS; v++)
@@ -105,7 +105,7 @@ static void claim_text(struct doc *d, const struct experiment *x, const struct e
 	doc_item(d, true);
 	str_addf(&s, "\"%s\"%s%s%s", c->says, c->at ? " (" : "", c->at ? c->at : "", c->at ? ")" : "");
 	doc_put_judged(d, marks[c->verdict], experiment_verdict_name(c->verdict), said, str_c(&s));
-	doc_put_lines(d, DOC_TEXT, why, c->cannot ? c->cannot : c->why);
+	doc_put_lines(d, DOC_TEXT, indented, c->cannot ? c->cannot : c->why);
 	doc_fold(d, "shown by");
 	for (size_t k = 0; k < c->n_runs && (k < 2 || doc_on_page(d)); k++) {
 		str_clear(&s);
@@ -116,6 +116,15 @@ static void claim_text(struct doc *d, const struct experiment *x, const struct e
 	doc_say(d, "\n");
 	doc_item(d, false);
 	doc_free(d, &s);
+}
+
+static void ask_text(struct doc *d, const struct experiment *x, const struct experiment_ask *q)
+{
+	doc_put_lines(d, DOC_HEADING, lines, q->ask);
+	doc_put_lines(d, DOC_TEXT, indented, q->answer);
+	doc_say(d, "\n");
+	for (size_t i = 0; i < q->n_shows; i++)
+		group_table(d, x, q->shows[i]);
 }
 
 static void one(struct doc *d, const struct experiment *x)
@@ -131,11 +140,15 @@ static void one(struct doc *d, const struct experiment *x)
 		doc_put_lines(d, DOC_TEXT, lines, x->answer);
 		doc_say(d, "\n");
 	}
+	for (size_t i = 0; i < x->n_asks; i++)
+		ask_text(d, x, &x->asks[i]);
 	for (size_t i = 0; i < x->n_groups; i++)
-		if (x->groups[i].table)
+		if (x->groups[i].table && !x->groups[i].asked)
 			group_table(d, x, &x->groups[i]);
-	doc_put_lines(d, DOC_TEXT, lines, str_c(&counts));
-	doc_say(d, "\n");
+	if (x->n_claims) {
+		doc_put_lines(d, DOC_TEXT, lines, str_c(&counts));
+		doc_say(d, "\n");
+	}
 	for (size_t i = 0; i < x->n_claims; i++)
 		claim_text(d, x, &x->claims[experiment_worst(x, i)]);
 	doc_free(d, &counts);
@@ -190,6 +203,30 @@ static void claim_row(struct doc *d, const void *of, size_t i)
 	doc_close(d, ']');
 }
 
+static void ask_line(struct doc *d, const void *of, size_t i)
+{
+	const struct experiment *x = of;
+	const struct experiment_ask *q = d->heads ? NULL : &x->asks[i];
+	size_t n = 0;
+	const char *stem = q ? experiment_stem(x, &n) : NULL;
+
+	doc_text(d, "study", arena_strndup(x->a, stem, n));
+	doc_text(d, "ask", q->ask);
+	doc_text(d, "answer", q->answer);
+}
+
+static void ask_row(struct doc *d, const void *of, size_t i)
+{
+	const struct experiment_ask *q = (const struct experiment_ask *)of + i;
+
+	doc_text(d, "ask", q->ask);
+	doc_text(d, "answer", q->answer);
+	doc_open(d, "shows", '[');
+	for (size_t k = 0; k < q->n_shows; k++)
+		doc_text(d, NULL, q->shows[k]->name);
+	doc_close(d, ']');
+}
+
 static void run_row(struct doc *d, const void *of, size_t i)
 {
 	const struct experiment_run *u = (const struct experiment_run *)of + i;
@@ -216,33 +253,45 @@ static void members(struct doc *d, const struct experiment *x)
 	doc_text(d, "title", x->title);
 	doc_text(d, "question", x->question);
 	doc_text(d, "answer", x->answer);
+	if (x->n_asks)
+		doc_table(d, "asks", NULL, x->n_asks, ask_row, x->asks);
 	doc_table(d, "runs", NULL, x->n_runs, run_row, x->runs);
 	doc_table(d, "claims", NULL, x->n_claims, claim_row, x);
 	doc_close(d, '}');
+}
+
+/* The claims; of studies without any, the questions. */
+static void rows_of_all(struct doc *d, const struct experiments *s)
+{
+	doc_row_fn *row = ask_line;
+
+	for (size_t i = 0; i < s->n; i++)
+		row = s->v[i]->n_claims ? claim_row : row;
+	doc_table_open(d, NULL, NULL);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < (row == claim_row ? s->v[i]->n_claims : s->v[i]->n_asks); k++)
+			doc_row(d, row, s->v[i], k);
+	doc_table_close(d, row, NULL);
 }
 
 void experiment_doc(struct doc *d, const struct experiments *s)
 {
 	const bool list = d->format == OUT_JSON && s->n != 1;
 
+	if (d->format == OUT_CSV) {
+		rows_of_all(d, s);
+		return;
+	}
 	if (list)
 		doc_open(d, NULL, '[');
-	if (d->format == OUT_CSV)
-		doc_table_open(d, NULL, NULL);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct experiment *x = s->v[i];
-
 		if (d->format == OUT_JSON)
-			members(d, x);
-		for (size_t k = 0; d->format == OUT_CSV && k < x->n_claims; k++)
-			doc_row(d, claim_row, x, k);
+			members(d, s->v[i]);
 		if (d->format == OUT_TABLE) {
 			doc_say(d, "%s", i ? "\n" : "");
-			one(d, x);
+			one(d, s->v[i]);
 		}
 	}
-	if (d->format == OUT_CSV)
-		doc_table_close(d, claim_row, NULL);
 	if (list)
 		doc_close(d, ']');
 }
@@ -297,6 +346,13 @@ static void one_markdown(const struct experiment *x, const char *level, size_t *
 		out_wrap(x->answer, 0, 0, MARKDOWN_WIDTH, out);
 		str_addc(out, '\n');
 	}
+	for (size_t i = 0; i < x->n_asks; i++) {
+		str_addf(out, "%s# %s\n\n", level, x->asks[i].ask);
+		out_wrap(x->asks[i].answer, 0, 0, MARKDOWN_WIDTH, out);
+		str_addc(out, '\n');
+	}
+	if (!x->n_claims)
+		return;
 	str_addf(out, "`%s`; ", x->path);
 	experiment_doc_counts(x->n_claims, x->counted, out);
 	str_add(out, ".\n\n| | where | what is said | verdict | why | command |\n|---|---|---|---|---|---|\n");
@@ -321,6 +377,8 @@ void experiment_markdown(const struct experiments *s, struct str *out)
 	experiment_doc_counts(all, counted, out);
 	str_add(out, ". `npusim study` writes this; each verdict follows from figures of the commands beside it.\n");
 	for (size_t i = 0; i < s->n; i++) {
+		if (!s->v[i]->n_claims)
+			continue;
 		str_addc(out, '\n');
 		one_markdown(s->v[i], "##", &number, out);
 	}

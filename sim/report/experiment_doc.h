@@ -12,7 +12,8 @@ struct experiments {
 void experiment_commands(const struct experiments *s, struct str *out); /* what would run */
 void experiment_doc(
 	struct doc *d,
-	const struct experiments *s); /* JSON of one is an object, of several an array; CSV has the claims */
+	const struct experiments
+		*s); /* JSON of one is an object, of several an array; CSV has the claims, or the questions */
 void experiment_markdown(const struct experiments *s, struct str *out);
 /* The same as HTML. */
 void experiment_page(const struct experiment *x, struct str *out);

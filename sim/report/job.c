@@ -59,11 +59,6 @@ int job_check(const struct job *j, struct err *e)
 	return 0;
 }
 
-bool job_is_one(const struct job *j)
-{
-	return !j->stages && !(j->config && job_is_machines(j));
-}
-
 /* --- one run ----------------------------------------------------------------------------------------------- */
 
 struct inputs {

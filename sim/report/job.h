@@ -24,7 +24,6 @@ struct job {
 
 /* What is asked in vain, without reading anything. */
 int job_check(const struct job *j, struct err *e);
-bool job_is_one(const struct job *j); /* one run of one machine */
 int job_run(const struct job *j, struct doc *d, struct err *e);
 
 #endif

@@ -25,13 +25,18 @@
  *     why: TEXT                         the arithmetic, with figures
  *     asserts: NAME, denies: NAME       what several claims say in words of their own, or the opposite of it
  *     or {from: RUN, at: TEXT}          every run of that name is a claim of whom the command has judged it: its figures `says`,
- *                                       `verdict` (right, in part, wrong; another cannot be asked) and `why` are texts
+ *                                       `verdict` (right, in part, wrong, open; another cannot be asked) and `why` are texts
+ *   asks: a list, with or in place of claims, of
+ *     ask: TEXT                         a question, which is a heading
+ *     answer: TEXT                      with figures. No number is typed: no word of it begins with a digit, and each {EXPR} has a figure
+ *     holds: EXPR                       that the answer's words are true; else the study fails, and the answer is to be written anew
+ *     shows: [RUN, ...]                 whose tables stand beneath
  *   In `answer`, `why` and `table`, {EXPR} is a figure of four digits, {EXPR; 1} one with one decimal.
  *
  * A claim whose expressions name no figure follows from numbers that were typed into the file: where it holds, that is told as
  * arithmetic, and not as right. Claims of the same words have the same verdict, or one of them is wrong (experiment_agree).
  *
- * A PATH is names with dots between; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
+ * A PATH is names with dots between, in quotes where they have dots themselves; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
  * up, and # at the end counts them. Expressions are those of expr.h; one that has no value is an error, so that a verdict
  * always follows from figures.
  * Commands are functions of who has them (struct experiment_runner): each gives its document, of which figures are taken, in this
@@ -48,6 +53,7 @@
 #define EXPERIMENT_KEYS    4
 #define EXPERIMENT_FIGURES 40
 #define EXPERIMENT_CLAIMS  400
+#define EXPERIMENT_ASKS    40
 #define EXPERIMENT_JOBS    64
 #define EXPERIMENT_WORDS   64                 /* of a command */
 #define EXPERIMENT_BYTES   ((size_t)64 << 20) /* of what it says */
@@ -81,7 +87,7 @@ struct experiment_loop {
 
 struct experiment_group {
 	const char *name, *command, *table;
-	bool may_fail;
+	bool may_fail, asked; /* asked: its table stands beneath a question */
 	struct experiment_loop loops[EXPERIMENT_KEYS];
 	size_t n_loops, first, n; /* runs */
 	struct experiment_figure *figures;
@@ -109,6 +115,7 @@ enum experiment_verdict {
 	EXPERIMENT_RIGHT,
 	EXPERIMENT_PART,
 	EXPERIMENT_WRONG,
+	EXPERIMENT_OPEN, /* asked, and too near to call */
 	EXPERIMENT_ARITHMETIC,
 	EXPERIMENT_CANNOT,
 	EXPERIMENT_VERDICTS
@@ -123,6 +130,13 @@ struct experiment_claim {
 	size_t *runs, n_runs; /* whose figures it is of, each command once */
 };
 
+struct experiment_ask {
+	const char *ask, *answer, *holds; /* answer: with its figures, once it is judged */
+	const struct experiment_group **shows;
+	size_t n_shows;
+	const struct ynode *place;
+};
+
 struct experiment {
 	struct arena *a;
 	struct yaml *y;
@@ -134,6 +148,8 @@ struct experiment {
 	size_t n_runs;
 	struct experiment_claim *claims;
 	size_t n_claims;
+	struct experiment_ask *asks;
+	size_t n_asks;
 	size_t counted[EXPERIMENT_VERDICTS];
 };
 
@@ -156,7 +172,7 @@ int experiment_take(struct experiment *x, size_t run, const struct json *documen
 int experiment_judge(struct experiment *x, struct err *e);
 const char *experiment_verdict_name(enum experiment_verdict v);
 /* Of claims that say the same, here or in another study, all have one verdict, and who denies it the opposite: else an error that
- * names both. What cannot be asked, and arithmetic, contradicts nothing. */
+ * names both. What is open or cannot be asked, and arithmetic, contradicts nothing. */
 int experiment_agree(struct experiment *const *v, size_t n, struct err *e);
 /* A figure as it is printed: "1,234", "0.5", "dram", "-". */
 void experiment_number(const struct expr_value *v, int digits, struct str *out);

@@ -50,19 +50,14 @@ static int number_in(struct reader *r, const struct ynode *map, const char *key,
 	return n ? yaml_real(r->x->y, n, out, r->e) : 0;
 }
 
-/* A list under a key; NULL: there is none, or it is wrong, as `e` says. */
-static const struct ynode *list(struct reader *r, const struct ynode *root, const char *key, size_t most)
+/* A list under a key, if there is one. */
+static int list(struct reader *r, const struct ynode *map, const char *key, size_t most, const struct ynode **out)
 {
-	const struct ynode *n = ynode_get(root, key);
+	const struct ynode *n = *out = ynode_get(map, key);
 
-	if (!n) {
-		yaml_err(r->x->y, root, r->e, "a study has '%s', a list", key);
-		return NULL;
-	}
-	if (n->kind == YNODE_SEQ && n->n && n->n <= most)
-		return n;
-	yaml_err(r->x->y, n, r->e, "'%s' is a list of 1 to %zu", key, most);
-	return NULL;
+	if (!n || (n->kind == YNODE_SEQ && n->n && n->n <= most))
+		return 0;
+	return yaml_err(r->x->y, n, r->e, "'%s' is a list of 1 to %zu", key, most);
 }
 
 /* --- figures ------------------------------------------------------------------------------------------------------- */
@@ -299,6 +294,15 @@ static int add_runs(struct reader *r, const struct ynode *at, struct experiment_
 	}
 }
 
+static bool has_column(const struct experiment_group *g)
+{
+	bool any = g->n_loops > 0;
+
+	for (size_t i = 0; i < g->n_figures; i++)
+		any |= g->figures[i].as != NULL;
+	return any;
+}
+
 static int read_group(struct reader *r, const struct ynode *n, struct experiment_group *g)
 {
 	static const char *const keys[] = { "name", "command", "for", "may_fail", "table", "take", "make" };
@@ -320,6 +324,9 @@ static int read_group(struct reader *r, const struct ynode *n, struct experiment
 	if (read_figures(r, n, "take", g) < 0 || read_figures(r, n, "make", g) < 0 ||
 	    read_loops(r, ynode_get(n, "for"), g) < 0)
 		return -1;
+	if (g->table && !has_column(g))
+		return yaml_err(r->x->y, ynode_get(n, "table"), r->e,
+		                "this table has no column: a figure's 'as' heads one, {us: {at: total_us, as: us}}");
 	return add_runs(r, ynode_get(n, "command"), g);
 }
 
@@ -343,6 +350,16 @@ static int read_claim(struct reader *r, const struct ynode *n, struct experiment
 	return c->right && !c->why ? yaml_err(r->x->y, n, r->e, "this claim has no 'why'") : 0;
 }
 
+/* NULL: there is none, which `e` says. */
+static struct experiment_group *group_named(struct reader *r, const struct ynode *at, const char *name)
+{
+	for (size_t i = 0; i < r->x->n_groups; i++)
+		if (strcmp(r->x->groups[i].name, name) == 0)
+			return &r->x->groups[i];
+	yaml_err(r->x->y, at, r->e, "no run is called '%s'", name);
+	return NULL;
+}
+
 static bool has_figure(const struct experiment_group *g, const char *name)
 {
 	for (size_t i = 0; i < g->n_figures; i++)
@@ -355,16 +372,14 @@ static bool has_figure(const struct experiment_group *g, const char *name)
 static int read_from(struct reader *r, const struct ynode *n)
 {
 	static const char *const keys[] = { "from", "at" }, *const figures[] = { "says", "verdict", "why" };
-	const struct experiment_group *g = r->x->groups;
+	const struct experiment_group *g;
 	const char *name, *at = NULL;
 
 	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "from", "a claim", &name) < 0 ||
 	    text_in(r, n, "at", &at) < 0)
 		return -1;
-	while (g < r->x->groups + r->x->n_groups && strcmp(g->name, name) != 0)
-		g++;
-	if (g == r->x->groups + r->x->n_groups)
-		return yaml_err(r->x->y, ynode_get(n, "from"), r->e, "no run is called '%s'", name);
+	if (!(g = group_named(r, ynode_get(n, "from"), name)))
+		return -1;
 	for (size_t i = 0; i < COUNT(figures); i++)
 		if (!has_figure(g, figures[i]))
 			return yaml_err(r->x->y, n, r->e, "'%s' takes no '%s', which its claims are of", name,
@@ -403,10 +418,100 @@ static int read_claims(struct reader *r, const struct ynode *claims)
 	return 0;
 }
 
+/* --- questions ----------------------------------------------------------------------------------------------------- */
+
+static int read_shown(struct reader *r, const struct ynode *n, struct experiment_ask *q)
+{
+	const char *name;
+
+	for (; n && q->n_shows < n->n; q->n_shows++) {
+		const struct ynode *at = n->vals[q->n_shows];
+		struct experiment_group *g = NULL;
+
+		if (yaml_str(r->x->y, at, &name, r->e) < 0 || !(g = group_named(r, at, name)))
+			return -1;
+		if (!g->table)
+			return yaml_err(r->x->y, at, r->e, "'%s' has no 'table' to show", name);
+		g->asked = true;
+		q->shows[q->n_shows] = g;
+	}
+	return 0;
+}
+
+/* A number of an answer is a figure. A word that begins with a digit was typed; one that has a letter before it is a name. */
+static int check_typed(struct reader *r, const struct ynode *at, const char *text)
+{
+	bool name = false;
+
+	for (const char *s = text; *s; s++) {
+		const char *end = *s == '{' ? strchr(s, '}') : NULL;
+
+		if (!name && isdigit((unsigned char)*s))
+			return yaml_err(r->x->y, at, r->e,
+			                "'%.*s' was typed: numbers of an answer are figures, {RUN.FIGURE}",
+			                (int)strcspn(s, " \n"), s);
+		name = !end && (isalpha((unsigned char)*s) || (name && !isspace((unsigned char)*s)));
+		s = end ? end : s;
+	}
+	return 0;
+}
+
+static int read_ask(struct reader *r, const struct ynode *n, struct experiment_ask *q)
+{
+	static const char *const keys[] = { "ask", "answer", "holds", "shows" };
+	const struct ynode *shows;
+
+	q->place = n;
+	if (n->kind != YNODE_MAP)
+		return yaml_err(r->x->y, n, r->e, "a question is a mapping: {ask: TEXT, answer: TEXT, holds: EXPR}");
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "ask", "a question", &q->ask) < 0 ||
+	    need(r, n, "answer", "a question", &q->answer) < 0 || need(r, n, "holds", "a question", &q->holds) < 0 ||
+	    check_typed(r, ynode_get(n, "answer"), q->answer) < 0 || list(r, n, "shows", r->x->n_groups, &shows) < 0)
+		return -1;
+	if (!(q->shows = arena_array(r->x->a, r->x->n_groups, sizeof *q->shows)))
+		return err_nomem(r->e, NULL);
+	return read_shown(r, shows, q);
+}
+
+static int read_asks(struct reader *r, const struct ynode *asks)
+{
+	for (; r->x->n_asks < asks->n; r->x->n_asks++)
+		if (read_ask(r, asks->vals[r->x->n_asks], &r->x->asks[r->x->n_asks]) < 0)
+			return -1;
+	return 0;
+}
+
+/* What is run, and what of it is claimed or asked. */
+static int read_lists(struct reader *r, const struct ynode *root)
+{
+	const struct ynode *runs, *claims, *asks;
+
+	if (list(r, root, "runs", EXPERIMENT_RUNS, &runs) < 0 ||
+	    list(r, root, "claims", EXPERIMENT_CLAIMS, &claims) < 0 ||
+	    list(r, root, "asks", EXPERIMENT_ASKS, &asks) < 0)
+		return -1;
+	if (!runs)
+		return yaml_err(r->x->y, root, r->e, "a study has 'runs', a list");
+	if (!claims && !asks)
+		return yaml_err(r->x->y, root, r->e, "a study has 'claims' or 'asks', a list");
+	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
+	r->x->runs = arena_array(r->x->a, EXPERIMENT_RUNS, sizeof *r->x->runs);
+	r->x->claims = arena_array(r->x->a, EXPERIMENT_CLAIMS, sizeof *r->x->claims);
+	r->x->asks = arena_array(r->x->a, EXPERIMENT_ASKS, sizeof *r->x->asks);
+	if (!r->x->groups || !r->x->runs || !r->x->claims || !r->x->asks)
+		return err_nomem(r->e, NULL);
+	for (; r->x->n_groups < runs->n; r->x->n_groups++)
+		if (read_group(r, runs->vals[r->x->n_groups], &r->x->groups[r->x->n_groups]) < 0)
+			return -1;
+	if ((claims && read_claims(r, claims) < 0) || (asks && read_asks(r, asks) < 0))
+		return -1;
+	return asks && r->x->answer ? check_typed(r, ynode_get(root, "answer"), r->x->answer) : 0;
+}
+
 static int read_root(struct reader *r)
 {
-	static const char *const keys[] = { "study", "title", "question", "answer", "runs", "claims" };
-	const struct ynode *root = yaml_root(r->x->y), *n = ynode_get(root, "study"), *runs, *claims;
+	static const char *const keys[] = { "study", "title", "question", "answer", "asks", "runs", "claims" };
+	const struct ynode *root = yaml_root(r->x->y), *n = ynode_get(root, "study");
 	uint64_t version;
 
 	if (!n)
@@ -418,18 +523,9 @@ static int read_root(struct reader *r)
 		return yaml_err(r->x->y, n, r->e, "this build reads studies of version 1, not %llu",
 		                (unsigned long long)version);
 	if (need(r, root, "title", "a study", &r->x->title) < 0 || text_in(r, root, "question", &r->x->question) < 0 ||
-	    text_in(r, root, "answer", &r->x->answer) < 0 || !(runs = list(r, root, "runs", EXPERIMENT_RUNS)) ||
-	    !(claims = list(r, root, "claims", EXPERIMENT_CLAIMS)))
+	    text_in(r, root, "answer", &r->x->answer) < 0)
 		return -1;
-	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
-	r->x->runs = arena_array(r->x->a, EXPERIMENT_RUNS, sizeof *r->x->runs);
-	r->x->claims = arena_array(r->x->a, EXPERIMENT_CLAIMS, sizeof *r->x->claims);
-	if (!r->x->groups || !r->x->runs || !r->x->claims)
-		return err_nomem(r->e, NULL);
-	for (; r->x->n_groups < runs->n; r->x->n_groups++)
-		if (read_group(r, runs->vals[r->x->n_groups], &r->x->groups[r->x->n_groups]) < 0)
-			return -1;
-	return read_claims(r, claims);
+	return read_lists(r, root);
 }
 
 /* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */

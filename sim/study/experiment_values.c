@@ -98,11 +98,13 @@ static void walk(const struct json *v, const char *path, struct found *f)
 			if (chosen(v->v[i], i, path + 1, end))
 				walk(v->v[i], end + 1, f);
 	} else {
-		const size_t n = strcspn(path, ".[");
-		const struct json *next = member(v, path, n);
+		const bool quoted = *path == '\'';
+		const size_t n = strcspn(path + quoted, quoted ? "'" : ".[");
+		const struct json *next = member(v, path + quoted, n);
 
 		if (next) {
-			walk(next, path + n, f);
+			path += quoted + n;
+			walk(next, path + (quoted && *path), f);
 		} else if (v->kind != JSON_NULL) {
 			f->missing = path;
 			f->missing_len = n;
@@ -141,6 +143,7 @@ struct scope {
 	const struct experiment *x;
 	size_t run;
 	bool check; /* expressions are read, and have no value yet */
+	bool ask;   /* each has a figure */
 	bool used[EXPERIMENT_RUNS];
 };
 
@@ -199,6 +202,8 @@ static int evaluate(struct experiment *x, const char *text, struct scope *s, str
 	*out = (struct expr_value){ .type = EXPR_NUMBER };
 	if (!p)
 		return -1;
+	if (s->ask && !expr_ids(p, &ids))
+		return err_set(e, ERR_CONFIG, "'%s' has no figure: numbers of an answer are no typed ones", text);
 	if (s->check)
 		return 0;
 	/* A name alone may be a text, which the result of an expression is not. */
@@ -326,16 +331,16 @@ static const char *filled(struct experiment *x, const struct ynode *place, const
 
 /* --- verdicts ------------------------------------------------------------------------------------------------------ */
 
-static int holds(struct experiment *x, const struct experiment_claim *c, const char *text, struct scope *s, bool *yes,
+static int holds(struct experiment *x, const struct ynode *place, const char *text, struct scope *s, bool *yes,
                  struct err *e)
 {
 	struct expr_value v;
 	struct err why = ERR_INIT;
 
 	if (evaluate(x, text, s, &v, &why) < 0)
-		return yaml_err(x->y, c->place, e, "%s", why.msg);
+		return yaml_err(x->y, place, e, "%s", why.msg);
 	if (v.type != EXPR_NUMBER)
-		return yaml_err(x->y, c->place, e, "'%s' has no value", text);
+		return yaml_err(x->y, place, e, "'%s' has no value", text);
 	*yes = v.number != 0;
 	return 0;
 }
@@ -379,9 +384,9 @@ static int judge_from(struct experiment *x, struct experiment_claim *c, struct s
 
 	if (!verdict || !(c->says = text_of(x, c, "says", e)) || !(c->why = text_of(x, c, "why", e)))
 		return -1;
-	while (v <= EXPERIMENT_WRONG && strcmp(verdict, experiment_verdict_name((enum experiment_verdict)v)) != 0)
+	while (v <= EXPERIMENT_OPEN && strcmp(verdict, experiment_verdict_name((enum experiment_verdict)v)) != 0)
 		v++;
-	c->verdict = v <= EXPERIMENT_WRONG ? (enum experiment_verdict)v : EXPERIMENT_CANNOT;
+	c->verdict = v <= EXPERIMENT_OPEN ? (enum experiment_verdict)v : EXPERIMENT_CANNOT;
 	s->used[c->run] = true;
 	return list_runs(x, c, s, e);
 }
@@ -396,11 +401,11 @@ static int judge(struct experiment *x, struct experiment_claim *c, struct scope 
 		return judge_from(x, c, s, e);
 	if (c->cannot)
 		return 0;
-	if (holds(x, c, c->right, s, &yes, e) < 0)
+	if (holds(x, c->place, c->right, s, &yes, e) < 0)
 		return -1;
 	c->verdict = !yes ? EXPERIMENT_WRONG : any_figure(s) ? EXPERIMENT_RIGHT : EXPERIMENT_ARITHMETIC;
 	if (!yes && c->in_part) {
-		if (holds(x, c, c->in_part, s, &yes, e) < 0)
+		if (holds(x, c->place, c->in_part, s, &yes, e) < 0)
 			return -1;
 		c->verdict = yes ? EXPERIMENT_PART : EXPERIMENT_WRONG;
 	}
@@ -421,6 +426,37 @@ static struct scope *scope_of(struct experiment *x, bool check, struct err *e)
 	return s;
 }
 
+/* Of map's key 'answer': with its figures, where they are known. */
+static int fill_answer(struct experiment *x, const struct ynode *map, const char **text, struct scope *s, struct err *e)
+{
+	const char *answer = *text ? filled(x, ynode_get(map, "answer"), *text, s, e) : NULL;
+
+	if (*text && !answer)
+		return -1;
+	if (!s->check)
+		*text = answer;
+	return 0;
+}
+
+/* The answer of all, and that of each question. */
+static int answer(struct experiment *x, struct scope *s, struct err *e)
+{
+	s->ask = x->n_asks > 0;
+	if (fill_answer(x, yaml_root(x->y), &x->answer, s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->n_asks; i++) {
+		struct experiment_ask *q = &x->asks[i];
+		const struct ynode *place = ynode_get(q->place, "holds");
+		bool yes;
+
+		if (fill_answer(x, q->place, &q->answer, s, e) < 0 || holds(x, place, q->holds, s, &yes, e) < 0)
+			return -1;
+		if (!s->check && !yes)
+			return yaml_err(x->y, place, e, "the answer no longer holds: it would say \"%s\"", q->answer);
+	}
+	return 0;
+}
+
 int experiment_check(struct experiment *x, struct err *e)
 {
 	struct scope *s = scope_of(x, true, e);
@@ -431,12 +467,12 @@ int experiment_check(struct experiment *x, struct err *e)
 	for (size_t i = 0; i < x->n_claims; i++) {
 		const struct experiment_claim *c = &x->claims[i];
 
-		if ((c->right && holds(x, c, c->right, s, &ignored, e) < 0) ||
-		    (c->in_part && holds(x, c, c->in_part, s, &ignored, e) < 0) ||
+		if ((c->right && holds(x, c->place, c->right, s, &ignored, e) < 0) ||
+		    (c->in_part && holds(x, c->place, c->in_part, s, &ignored, e) < 0) ||
 		    (c->why && !filled(x, c->place, c->why, s, e)))
 			return -1;
 	}
-	return x->answer && !filled(x, yaml_root(x->y), x->answer, s, e) ? -1 : 0;
+	return answer(x, s, e);
 }
 
 int experiment_judge(struct experiment *x, struct err *e)
@@ -450,14 +486,12 @@ int experiment_judge(struct experiment *x, struct err *e)
 			return -1;
 		x->counted[x->claims[i].verdict]++;
 	}
-	if (x->answer && !(x->answer = filled(x, yaml_root(x->y), x->answer, s, e)))
-		return -1;
-	return 0;
+	return answer(x, s, e);
 }
 
 const char *experiment_verdict_name(enum experiment_verdict v)
 {
-	static const char *const names[] = { "right", "in part", "wrong", "arithmetic", "cannot be asked" };
+	static const char *const names[] = { "right", "in part", "wrong", "open", "arithmetic", "cannot be asked" };
 
 	return names[v];
 }

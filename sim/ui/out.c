@@ -316,7 +316,7 @@ void out_table_fit(const struct out_table *t, size_t width, struct str *to)
 			str_addc(to, '-');
 	}
 	str_addc(to, '\n');
-	for (size_t i = 0; i + cols <= t->n; i += cols)
+	for (size_t i = 0; cols && i + cols <= t->n; i += cols)
 		add_line(t, t->cells + i, widths, &scratch, to);
 	str_free(&scratch);
 	free(widths);

@@ -96,7 +96,7 @@ static void shape(struct bench *b, const struct bufs *m, int hidden, int inside)
 	std::string p = described(bench_fmt("problem.m=1;problem.n=%d;problem.k=%d", inside, 2 * hidden),
 	                          mlp, grid, THREADS / 32, 0, 2 * one + hidden * 2, inside * 4);
 	p += bench_fmt(";then.problem.n=%d;then.problem.k=%d;then.bytes.read=%zu B;then.bytes.write=%d B;then.bytes.again=%zu B", hidden, inside,
-	               one + inside * 4, hidden * 4, 2 * one);
+	               one + inside * 4, hidden * 4, 4 * one); /* a lane has 16 of every 32 bytes of the inner row: sectors come twice */
 	auto go = [&](int i) {
 		const char *w = m->w + bench_slot(i, 3 * one, m->pool);
 		mlp<<<grid, THREADS, 0, b->s>>>((uint4 *)m->x, (uint4 *)w, (uint4 *)(w + one), (uint4 *)(w + 2 * one), (float4 *)m->inner, m->y, m->met, hidden, inside);

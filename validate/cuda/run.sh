@@ -37,7 +37,7 @@ clocks before >>"$out/device.txt"
 # name and methods: `kernels` has times by slope and again by activity records, `inside` brings its own clocks
 for row in latency:inside launch:kernels stream:inside pipe:inside wgmma:inside bulk:inside \
            gemv:kernels gemm:kernels decode:kernels rows:kernels move:kernels \
-           graph:kernels attention:kernels tiled:inside small:kernels addnorm:kernels batched:kernels experts:kernels mla:kernels mlp:kernels \
+           graph:kernels attention:kernels tiled:inside small:kernels addnorm:kernels batched:kernels copies:kernels experts:kernels mla:kernels mlp:kernels \
            paged:kernels product:kernels quant:kernels rope:kernels sort:kernels warpgroup:kernels matmul:kernels tiles:kernels ampere:kernels; do
 	name=${row%:*}
 	case " ${only:-$name} " in *" $name "*) ;; *) continue ;; esac

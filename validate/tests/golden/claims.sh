@@ -3,10 +3,10 @@
 . validate/tests/golden/common
 studies=$(grep -l '^study: 1' configs/studies/*.yaml)
 # shellcheck disable=SC2086
-"$NPUSIM" study --dry-run $studies >"$TMP/commands" && echo "all studies can be read: $(echo "$studies" | wc -l) of $(grep -c '^## ' validate/CLAIMS.md) in CLAIMS.md"
-awk '/^\| [0-9]+ \|/ { n++; if (match($0, /\*\*(right|in part|wrong|arithmetic|cannot be asked)\*\*/)) v[substr($0, RSTART + 2, RLENGTH - 4)]++
+"$NPUSIM" study --dry-run $studies >"$TMP/commands" && echo "all studies can be read: $(echo "$studies" | wc -l), of which $(grep -l '^claims:' $studies | wc -l) have claims, $(grep -c '^## ' validate/CLAIMS.md) of those in CLAIMS.md, and $(grep -l '^asks:' $studies | wc -l) questions"
+awk '/^\| [0-9]+ \|/ { n++; if (match($0, /\*\*(right|in part|wrong|open|arithmetic|cannot be asked)\*\*/)) v[substr($0, RSTART + 2, RLENGTH - 4)]++
 		if (!/`npusim / && !/cannot be asked|arithmetic/) bare++ }
-	END { printf "%d claims: %d right, %d in part, %d wrong, %d arithmetic, %d cannot be asked\n", n, v["right"], v["in part"], v["wrong"], v["arithmetic"], v["cannot be asked"] > head
+	END { printf "%d claims: %d right, %d in part, %d wrong, %d open, %d arithmetic, %d cannot be asked\n", n, v["right"], v["in part"], v["wrong"], v["open"], v["arithmetic"], v["cannot be asked"] > head
 		print (n >= 60 ? "at least 60" : "fewer than 60"), (bare == 0 ? "and each that is judged with a command" : "and some that are judged without a command") }' head="$TMP/count" validate/CLAIMS.md
 [ "$(cat "$TMP/count")" = "$(sed -n '3s/\. `npusim.*//p' validate/CLAIMS.md)" ] && echo "its head counts them" || cat "$TMP/count"
 for s in report-tables l4-attention h100-attention; do
@@ -14,6 +14,11 @@ for s in report-tables l4-attention h100-attention; do
 	sed -n 's/^| [0-9]* |/|/p' "$TMP/c.md" >"$TMP/rows"
 	sed -n 's/^| [0-9]* |/|/p' validate/CLAIMS.md >"$TMP/all"
 	echo "$s: $(wc -l <"$TMP/rows") claims, not as in CLAIMS.md: $(grep -vcxFf "$TMP/all" "$TMP/rows")"
+	cmp "$TMP/$s.html" results/studies/$s.html
+done
+# Pages of questions: fail where an answer no longer holds.
+for s in ask-kernels ask-review ask-h100 ask-l4; do
+	"$NPUSIM" study configs/studies/$s.yaml --page "$TMP/$s.html" >"$TMP/$s.txt" && echo "$s: $(grep -c '^- ask:' configs/studies/$s.yaml) questions answered"
 	cmp "$TMP/$s.html" results/studies/$s.html
 done
 # Each product of the roofline page: 2 m n k over activations and results of 2 bytes and weights of 4 bits with a byte of scale for

@@ -46,6 +46,7 @@ bad 's/run -c rtx5090.*/trace record -o x.db -- true/'
 bad "s/--fidelity analytic/--set 'a/"
 bad 's/--batch {b}/--batch {c}/'
 bad 's/b: \[1, 16\]/b: [1, 1]/'
+bad 's/take: {tok: {at: tokens_per_s, as: tokens\/s}}/take: {tok: tokens_per_s}/'
 bad 's/  may_fail: yes//'
 bad 's/at: roofline_bound/at: roofline_bind/'
 bad 's/kind=norm/kind=nrom/; s/sixteen times the tokens, right: dec.b16.gain/of norms, right: dec.b16.norms/'
@@ -57,4 +58,33 @@ bad 's/tok \/ first.tok/tok \/ first.tick/'
 bad 's/- {says: cheaper.*/- {says: Ten Times the tokens!, right: dec.b16.gain >= 1000, why: no}/'
 bad 's/- {says: cheaper.*/- {from: dec}/'
 bad 's/- {says: cheaper.*/- {from: dek}/'
+# Questions in place of claims: answers of figures alone, with the tables that show them; words that no longer hold fail the study.
+sed '/^claims:/,$d' "$TMP/s.yaml" >"$TMP/q.yaml"
+cat >>"$TMP/q.yaml" <<'Y'
+asks:
+- ask: How many tokens more do 16 sequences give?
+  answer: "Nearly as many times: {dec.b16.gain; 1}, held by {dec.b16.bound} of the RTX."
+  holds: dec.b16.gain > 10
+  shows: [dec]
+- {ask: Does <i>70B</i> fit?, answer: "{dec.b1.ops} ops do.", holds: dec.b1.ops > 0}
+Y
+sed -i 's/^answer:.*/answer: "{dec.b16.gain; 1} times the tokens."/' "$TMP/q.yaml"
+try study "$TMP/q.yaml" --page "$TMP/q.html" --markdown "$TMP/c.md"
+cat "$TMP/c.md"
+echo "headings: $(grep -o '<h2>[^<]*' "$TMP/q.html" | wc -l), unescaped: $(grep -c '<i>70B' "$TMP/q.html"), typed 16 in a name: $(grep -c 'How many tokens more do 16' "$TMP/q.html")"
+"$NPUSIM" study "$TMP/q.yaml" --format json | sed -n '/"asks"/,/"runs"/p'
+try study "$TMP/q.yaml" --format csv
+worse() { # SED: its questions with one thing changed
+	sed "$1" "$TMP/q.yaml" >"$TMP/b.yaml"
+	try study "$TMP/b.yaml"
+}
+worse 's/Nearly as many/16/'
+worse 's/the RTX/RTX 5090/'
+worse 's/{dec.b16.gain; 1} times the/{16; 0} times the/'
+worse 's/^answer: .*/answer: 16 times the tokens/'
+worse 's/gain > 10/gain > 100/'
+worse '/holds: dec.b16/d'
+worse 's/shows: \[dec\]/shows: [dek]/'
+worse 's/shows: \[dec\]/shows: dec/'
+worse 's/^asks:/asked:/'
 try study "$TMP/absent.yaml"

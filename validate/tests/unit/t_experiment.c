@@ -5,23 +5,24 @@
 
 #include "validate/tests/test.h"
 
-static const char study[] = "study: 1\n"
-			    "title: T\n"
-			    "runs:\n"
-			    "- name: a\n"
-			    "  command: say {n}\n"
-			    "  for: {n: [1, 2, 3]}\n"
-			    "  take: {us: total.us, kind: {at: kind}, second: 'v[1]', two: 'v[k=2].x', all: 'v[*].#'}\n"
-			    "  make: {gain: us / first.us}\n"
-			    "- name: again\n"
-			    "  command: say 2\n"
-			    "  take: {us: {at: total.us, times: 10}, none: nothing}\n"
-			    "- name: no\n"
-			    "  command: fail at once\n"
-			    "  may_fail: yes\n"
-			    "  take: {us: total.us}\n"
-			    "claims:\n"
-			    "- {says: thrice, right: a.n3.gain == 3, why: '{a.n3.us} of {a.n1.kind}'}\n";
+static const char study[] =
+	"study: 1\n"
+	"title: T\n"
+	"runs:\n"
+	"- name: a\n"
+	"  command: say {n}\n"
+	"  for: {n: [1, 2, 3]}\n"
+	"  take: {us: total.us, kind: {at: kind}, second: 'v[1]', two: 'v[k=2].x', all: 'v[*].#', dots: \"of.'a.b'.x\"}\n"
+	"  make: {gain: us / first.us}\n"
+	"- name: again\n"
+	"  command: say 2\n"
+	"  take: {us: {at: total.us, times: 10}, none: nothing}\n"
+	"- name: no\n"
+	"  command: fail at once\n"
+	"  may_fail: yes\n"
+	"  take: {us: total.us}\n"
+	"claims:\n"
+	"- {says: thrice, right: a.n3.gain == 3, why: '{a.n3.us} of {a.n1.kind}'}\n";
 
 /* Which commands ran, in this process; what was asked of the one before. */
 struct told {
@@ -51,7 +52,7 @@ static int say(void *arg, const char *const *words, size_t n, const char *const 
 		return err_set(e, ERR_STUCK, "nothing to say");
 	text = arena_printf(
 		a,
-		"{\"total\": {\"us\": %s.5}, \"kind\": \"dram\", \"nothing\": null, \"v\": [1, 7, {\"k\": 2, \"x\": 0.1}]}",
+		"{\"total\": {\"us\": %s.5}, \"kind\": \"dram\", \"nothing\": null, \"v\": [1, 7, {\"k\": 2, \"x\": 0.1}], \"of\": {\"a.b\": {\"x\": 8}}}",
 		words[1]);
 	*document = json_parse(text, strlen(text), a, e);
 	return *document ? 0 : -1;
@@ -72,7 +73,7 @@ static void looks_right(const struct experiment *x)
 
 	CHECK(x->n_runs == 5 && v[0].number == 2.5 && v[1].type == EXPR_TEXT && v[2].number == 7 && v[3].number == 0.1);
 	CHECK_STR(v[1].text, "dram");
-	CHECK(v[4].number == 3 && again[0].number == 25 && again[1].type == EXPR_NULL);
+	CHECK(v[4].number == 3 && v[5].number == 8 && again[0].number == 25 && again[1].type == EXPR_NULL);
 	CHECK_STR(x->runs[4].failed, "nothing to say");
 	CHECK(!x->runs[3].failed && x->runs[4].figures[0].type == EXPR_NULL);
 }
@@ -135,6 +136,47 @@ TEST(a_command_knows_the_figures_that_are_asked)
 	CHECK(t.n_paths == 3);
 	CHECK_STR(t.ran, "1");
 	experiment_free(x);
+}
+
+/* Numbers of an answer are figures; its words hold, or the study fails. */
+TEST(answers_have_no_typed_number)
+{
+	static const struct {
+		const char *ask, *why;
+	} v[] = {
+		{ "answer: 'It is {a.us; 1} of V100-SXM2, FP8 (held by {a.kind}).', holds: a.us > 1", NULL },
+		{ "answer: '2 times {a.us}', holds: a.us > 1", "'2' was typed" },
+		{ "answer: 'times ({a.us}, 2.5 of it)', holds: a.us > 1", "'2.5' was typed" },
+		{ "answer: 'times -3 of {a.us}', holds: a.us > 1", "'3' was typed" },
+		{ "answer: '{a.us}2', holds: a.us > 1", "'2' was typed" },
+		{ "answer: '{2 * 3} times', holds: a.us > 1", "'2 * 3' has no figure" },
+		{ "answer: 'more', holds: 1 == 1", "'1 == 1' has no figure" },
+		{ "answer: 'more: {a.us}', holds: a.us > 2", "the answer no longer holds" },
+		{ "answer: 'more: {a.us}'", "has no 'holds'" },
+	};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		struct told t = { .n_paths = 0 };
+		struct experiment_runner by = { check, say, &t };
+		struct err e = ERR_INIT;
+		char text[512];
+		struct experiment *x;
+		bool ok;
+
+		snprintf(text, sizeof text,
+		         "study: 1\ntitle: T\nruns:\n- {name: a, command: say 1, take: {us: total.us, kind: kind}}\n"
+		         "asks:\n- {ask: so, %s}\n",
+		         v[i].ask);
+		x = experiment_parse(text, strlen(text), "s.yaml", &by, &e);
+		ok = x && experiment_check(x, &e) == 0 && experiment_run(x, &by, 1, NULL, NULL, &e) == 0 &&
+		     experiment_judge(x, &e) == 0;
+		CHECK(ok == !v[i].why);
+		if (v[i].why)
+			CHECK(strstr(e.msg, v[i].why) != NULL);
+		else
+			CHECK_STR(x->asks[0].answer, "It is 1.5 of V100-SXM2, FP8 (held by dram).");
+		experiment_free(x);
+	}
 }
 
 /* The same words with and without workers. */
@@ -253,4 +295,5 @@ TEST(claims_that_say_the_same_do_not_contradict)
 
 SUITE(t_experiment, T(what_no_figure_shows_is_arithmetic), T(a_claim_of_a_run_has_the_verdict_of_its_command),
       T(claims_that_say_the_same_do_not_contradict), T(commands_run_once_and_here), T(workers_find_the_same),
-      T(a_command_knows_the_figures_that_are_asked), T(the_first_fault_is_the_one_that_is_told));
+      T(a_command_knows_the_figures_that_are_asked), T(answers_have_no_typed_number),
+      T(the_first_fault_is_the_one_that_is_told));

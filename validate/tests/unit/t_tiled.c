@@ -292,6 +292,58 @@ TEST(a_product_whose_blocks_do_not_stay_pays_each_round)
 	down(&b);
 }
 
+/* With cp.async warps work out an address for each copy; a tensor map's copies cost no issue. */
+TEST(copies_by_threads_take_warps)
+{
+	static const char text[] =
+		"kernel: k\nproblem: {op: gemm, m: 4096, n: 4096, k: 4096, dtype: bf16}\n"
+		"tile: {m: 128, n: 128, k: 64}\nwarps: 8\nstages: 6\nregisters: 90\nswizzle: yes\nmath: wgmma\n";
+	static const char *const ways[] = { "copy: bulk\nproducer_warps: 1\ncopy_instructions: 23\n",
+		                            "copy: bulk\nproducer_warps: 1\n",
+		                            "copy: async\nproducer_warps: 4\n",
+		                            "copy: async\nproducer_warps: 1\n",
+		                            "copy: async\nproducer_warps: 4\ncopy_instructions: 23\n",
+		                            "copy: async\nproducer_warps: 1\ncopy_instructions: 23\n" };
+	ps_t us[6];
+	char with[512];
+	struct bed b;
+
+	up(&b, "h100");
+	for (int i = 0; i < 6; i++) {
+		snprintf(with, sizeof with, "%s%s", text, ways[i]);
+		us[i] = total(&b, with);
+	}
+	CHECK(us[0] == us[1]);
+	for (int i = 2; i < 6; i++)
+		CHECK(us[i] > us[i - 1]);
+	/* 64 copies of a stage by one warp, 50 cycles each: 8 rounds of 64 stages are 0.83 ms. */
+	CHECK(us[5] > 800 * PS_US && us[5] < 950 * PS_US);
+	down(&b);
+}
+
+/* Every block of a product by wmma reads its own tiles from the L2: with half of its rate it is slower, though all operands are in it. */
+TEST(a_product_by_wmma_waits_for_the_l2)
+{
+	static const char text[] =
+		"kernel: k\nproblem: {op: gemm, m: 2048, n: 2048, k: 2048, dtype: bf16}\n"
+		"tile: {m: 128, n: 128, k: 64}\nwarp_tile: {m: 32, n: 64}\nwarps: 8\nstages: 3\nregisters: 128\npadding: 8\n"
+		"math: wmma\ncopy: async\n";
+	const char *const slower = "gpu.l2_rate=1 TB/s";
+	struct bed b;
+	ps_t own;
+
+	up(&b, "h100");
+	own = total(&b, text);
+	down(&b);
+	b.conf = machine_conf_load("h100", &slower, 1, &b.e);
+	CHECK(b.conf);
+	b.gpu = machine_gpu(&b.conf->cfg);
+	b.t = NULL;
+	/* 256 blocks of 32 steps of 32 KiB are 268 MB. */
+	CHECK(own < 100 * PS_US && total(&b, text) > 268 * PS_US);
+	down(&b);
+}
+
 /* Groups of warps that take no turns wait for the products of each tile. */
 TEST(attention_that_takes_turns_is_never_slower)
 {
@@ -583,6 +635,7 @@ SUITE(t_tiled, T(a_description_is_edited_before_it_is_checked), T(an_sm_holds_wh
       T(one_block_more_than_fit_at_once_is_a_round_more), T(what_a_kernel_is_spared_never_makes_it_slower),
       T(our_kernels_are_near_their_descriptions_and_in_order), T(a_product_without_clusters_waits_for_both_operands),
       T(a_product_whose_blocks_do_not_stay_pays_each_round), T(attention_that_takes_turns_is_never_slower),
+      T(copies_by_threads_take_warps), T(a_product_by_wmma_waits_for_the_l2),
       T(a_kernel_by_counts_is_as_long_as_its_wavefronts), T(what_a_described_kernel_does_more_takes_longer),
       T(rows_go_to_warps_whole), T(fragments_that_serve_several_results_are_loaded_once),
       T(measured_kernels_of_an_h100_are_near_their_descriptions), T(published_kernels_are_in_their_order),
