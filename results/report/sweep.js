@@ -165,6 +165,46 @@ function sweepFacts(s) {
 	]);
 }
 
+/* --- mixes ------------------------------------------------------------------------------------------------- */
+
+/* Of each part of a mix a bar a design: rows of {design, part, us, text, t_weight}. */
+function mixCard(rows, designs, id) {
+	const parts = [...new Set(rows.map((r) => r.part))];
+	return card(
+		'The parts of the mix',
+		'The time of a step of each.',
+		chart(id + '-parts', {
+			width: room(330, 96),
+			height: { step: NARROW ? 22 : 20 },
+			data: { values: rows },
+			mark: { type: 'bar', height: 13 },
+			encoding: {
+				y: namesDown('design', designs, { labelLimit: 200 }),
+				row: {
+					field: 'part',
+					type: 'nominal',
+					sort: parts,
+					header: { title: null, labelAngle: 0, labelAlign: 'left', labelOrient: 'top', labelAnchor: 'start' },
+				},
+				x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)', format: ',~r' } },
+				color: {
+					field: 'design',
+					type: 'nominal',
+					legend: null,
+					scale: { domain: designs, range: designs.map((d, i) => color(i)) },
+				},
+				tooltip: tips([
+					['part', 'part'],
+					['t_weight', 'weight'],
+					['design', 'design'],
+					['text', 'time'],
+				]),
+			},
+			spacing: 8,
+		}),
+	);
+}
+
 /* --- designs to copy --------------------------------------------------------------------------------------- */
 
 function designCard(s, d) {

@@ -29,12 +29,37 @@ static void held_by(const struct res_point *row, struct design_one *one)
 	one->held_share = row->total_ps ? (double)most / (double)row->total_ps : 0;
 }
 
+static int tell_parts(const struct design_search *x, const struct res_point *row, struct design_one *one)
+{
+	const struct sweep_job *job = &x->q->job;
+	double *us;
+
+	if (!job->n_parts)
+		return 0;
+	if (!(us = arena_array(x->a, job->n_parts, sizeof *us)))
+		return design_no_memory(x->e);
+	for (size_t i = 0; i < job->n_parts; i++)
+		us[i] = sweep_part_us(job->parts[i].name, row, x->a);
+	one->part_us = us;
+	return 0;
+}
+
+static void tell_real(const struct machine_conf *c, const struct res_point *row, struct design_one *one)
+{
+	one->n_beyond = real_machine(&c->cfg, 1, one->beyond);
+	if (row->total_ps)
+		one->n_beyond +=
+			real_power(&c->cfg, row->chips > 1 ? (unsigned)row->chips : 1,
+		                   (double)row->energy_fj / (double)row->total_ps / 1e3, &one->beyond[one->n_beyond]);
+}
+
 static void tell_score(const struct design_search *x, const struct design_score *score, struct design_one *one)
 {
 	const struct design_goal *g = &x->goal;
 
 	for (size_t i = 0; i < g->n_bounds; i++)
-		one->bound[i] = (struct design_figure){ g->bounds[i].text, score->shown[i], score->share[i] };
+		one->bound[i] = (struct design_figure){ g->bounds[i].text, g->bounds[i].left_text, score->shown[i],
+			                                score->share[i] };
 	one->objective = score->shown[g->n_bounds];
 	one->meets = design_meets(g, score);
 }
@@ -59,9 +84,10 @@ int design_tell(struct design_search *x, const char *const *sets, const struct d
 	if (row->failed)
 		return 0;
 	held_by(row, one);
+	tell_real(c, row, one);
 	one->high = exp((double)row->spread_ppm / 1e6);
 	one->low = exp(-(double)(row->spread_down_ppm ? row->spread_down_ppm : row->spread_ppm) / 1e6);
-	return 0;
+	return tell_parts(x, row, one);
 }
 
 int design_run_sets(struct design_search *x, const char *const *sets, enum run_fidelity by, struct design_one *one,

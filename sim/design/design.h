@@ -18,6 +18,7 @@
 #define NPUSIM_SIM_DESIGN_DESIGN_H
 
 #include "sim/base/pool.h"
+#include "sim/engine/real.h"
 #include "sim/study/sweep.h"
 
 #define DESIGN_BOUNDS 16
@@ -53,10 +54,11 @@ struct design_question {
 	void *arg;
 };
 
-/* A figure of a design: a bound's left side, or the objective. */
+/* A bound, and what a design has of it. */
 struct design_figure {
-	const char *text; /* as it is compared: "tokens_per_s" */
-	double value;     /* NAN: it has none */
+	const char *text; /* "tokens_per_s >= 1500" */
+	const char *left; /* "tokens_per_s" */
+	double value;     /* of the left side; NAN: it has none */
 	double margin;    /* of a bound: how far it is met, as a share of what is asked; below 0 it fails */
 };
 
@@ -71,7 +73,10 @@ struct design_one {
 	struct figures figures;
 	enum res held; /* what most of its time is waited for, and the share */
 	double held_share;
-	double low, high; /* of its time, where `look` says so; else 1 */
+	double low, high;                     /* of its time, where `look` says so; else 1 */
+	const double *part_us;                /* of a mix: each part's time; NULL: no mix, or it failed */
+	struct real_beyond beyond[REAL_MOST]; /* what nobody could build or feed of it */
+	size_t n_beyond;
 };
 
 struct design_step {
@@ -96,6 +101,8 @@ struct design_result {
 	size_t n_steps;
 	struct design_beside *beside;
 	size_t n_beside;
+	const struct design_one **tried; /* all that were run and are no failures */
+	size_t n_tried;
 	const char **
 		ends; /* axes at whose end the best lies, where the bounds or the price might ask for more: "l2.size 0 B" */
 	size_t n_ends;

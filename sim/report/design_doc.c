@@ -235,6 +235,19 @@ static void members(struct doc *d, const struct design_doc *x, const struct desi
 	doc_real_if(d, "held_share", 4, !one->failed, one->held_share);
 	doc_text(d, "fidelity", fidelity(one));
 	doc_text(d, "refused", one->failed ? one->why : NULL);
+	doc_open(d, "parts", '[');
+	for (size_t i = 0; one->part_us && i < x->n_parts; i++) {
+		doc_open(d, NULL, '{');
+		doc_text(d, "name", x->parts[i].name);
+		doc_real(d, "weight", 6, x->parts[i].weight);
+		doc_real(d, "us", 6, one->part_us[i]);
+		doc_close(d, '}');
+	}
+	doc_close(d, ']');
+	doc_open(d, "beyond", '[');
+	for (size_t i = 0; i < one->n_beyond; i++)
+		doc_text(d, NULL, one->beyond[i].text);
+	doc_close(d, ']');
 	doc_open(d, "bounds", '[');
 	for (size_t i = 0; !one->failed && i < x->n_bounds; i++) {
 		doc_open(d, NULL, '{');
@@ -343,6 +356,19 @@ void design_doc(struct doc *d, const struct design_doc *x)
 
 /* --- the machine's file ----------------------------------------------------------------------------------------------------- */
 
+size_t design_doc_changes(const struct sweep *s, const struct design_one *one, const struct design_one *from,
+                          size_t most, struct str *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (strcmp(one->sets[i], from->sets[i]) != 0 && n++ < most)
+			str_addf(to, "%s%s %s", n > 1 ? ", " : "", s->axes[i].key, strchr(one->sets[i], '=') + 1);
+	if (n > most)
+		str_addf(to, " and %zu more", n - most);
+	return n;
+}
+
 static void design_yaml(const struct design_doc *x, const struct machine_conf *c, struct str *out)
 {
 	const struct design_result *r = x->r;
@@ -359,18 +385,25 @@ static void design_yaml(const struct design_doc *x, const struct machine_conf *c
 	cfg_dump(c->raw, out);
 }
 
-int design_doc_write(const struct design_doc *x, struct err *e)
+int design_doc_yaml(const struct design_doc *x, struct str *to, struct err *e)
 {
 	const struct design_result *r = x->r;
 	struct machine_conf *c = machine_base_conf(r->s->machines, r->best.sets, (int)r->s->n_axes, e);
-	struct str text = STR_INIT;
-	int rc = -1;
 
-	if (c) {
-		design_yaml(x, c, &text);
-		rc = outfile_write(x->written, &text, e);
-	}
+	if (!c)
+		return -1;
+	design_yaml(x, c, to);
 	machine_conf_free(c);
+	return 0;
+}
+
+int design_doc_write(const struct design_doc *x, struct err *e)
+{
+	struct str text = STR_INIT;
+	int rc = design_doc_yaml(x, &text, e);
+
+	if (rc == 0)
+		rc = outfile_write(x->written, &text, e);
 	str_free(&text);
 	return rc;
 }
