@@ -34,7 +34,7 @@ GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry \
       gpu_geometry_attend
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
-MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
+MACHINE = machine_attention machine_die machine_cost machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
@@ -77,7 +77,7 @@ ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_
 CLI = cmd topics completion completion_kinds man export explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
       run serve serve_options compare limits ablate design \
-      config config_check config_explain config_tech config_area config_rows config_peaks \
+      config config_check config_explain config_tech config_area config_cost config_rows config_peaks \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \

@@ -30,7 +30,12 @@ static void figure(struct doc *d, const char *key, int digits, const char *name,
 static const struct {
 	const char *name;
 	int digits;
-} usual[] = { { "tokens_per_s", 0 }, { "latency_us", 1 }, { "area_mm2", 1 }, { "power_w", 1 } };
+	bool rare;
+} usual[] = { { "tokens_per_s", 0, false },
+	      { "latency_us", 1, false },
+	      { "area_mm2", 1, false },
+	      { "power_w", 1, false },
+	      { "cost_usd", 0, true } };
 
 static bool is_usual(const char *name)
 {
@@ -40,12 +45,24 @@ static bool is_usual(const char *name)
 	return false;
 }
 
-static void cells(struct doc *d, const struct design_doc *x, const struct design_one *one)
+/* What is asked for, by the goal or of it. */
+static bool is_asked(const struct design_doc *x, const char *name)
+{
+	bool asked = strcmp(x->objective, name) == 0;
+
+	for (size_t i = 0; i < x->n_bounds; i++)
+		asked |= strstr(x->bounds[i], name) != NULL;
+	return asked;
+}
+
+/* `all`: also what a row has room for only where it is asked for. */
+static void cells(struct doc *d, const struct design_doc *x, const struct design_one *one, bool all)
 {
 	if (!is_usual(x->objective))
 		doc_real_if(d, x->objective, 3, !one->failed, one->objective);
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		figure(d, usual[i].name, usual[i].digits, usual[i].name, one);
+		if (all || !usual[i].rare || is_asked(x, usual[i].name))
+			figure(d, usual[i].name, usual[i].digits, usual[i].name, one);
 }
 
 static const char *fidelity(const struct design_one *one)
@@ -80,7 +97,7 @@ static void design_row(struct doc *d, const void *of, size_t i)
 
 	(void)i;
 	doc_text(d, "design", r->name);
-	cells(d, r->x, one);
+	cells(d, r->x, one, true);
 	doc_real_if(d, "low", 0, rate.known && !one->failed, rate.x / one->high);
 	doc_real_if(d, "high", 0, rate.known && !one->failed, rate.x / one->low);
 	doc_text(d, "held by", held(one, buf));
@@ -98,7 +115,7 @@ static void step_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "so change", s->key);
 	doc_text(d, "from", s->from);
 	doc_text(d, "to", s->to);
-	cells(d, x, &s->after);
+	cells(d, x, &s->after, false);
 	doc_text(d, "goal", s->after.failed ? "fails" : s->after.meets ? "met" : "missed");
 }
 
@@ -119,7 +136,7 @@ static void beside_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "beside it", b->key);
 	doc_text(d, "from", b->from);
 	doc_text(d, "to", b->to);
-	cells(d, x, &b->one);
+	cells(d, x, &b->one, false);
 	doc_name(d, "fails", 40, b->fails);
 	doc_real_if(d, "by_pct", 1, !b->one.failed, -100 * worst(&b->one, x->n_bounds));
 }
@@ -190,7 +207,9 @@ static void say_search(struct doc *d, const struct design_doc *x)
 	say_list(d, "at the end of its axis (--axis KEY=... goes on):", r->ends, r->n_ends);
 	doc_say(d, "searched: %.3g designs; run: %zu in closed form, %zu with events\n", r->space, r->forms, r->events);
 	if (r->unreal)
-		doc_say(d, "left out: what nobody builds, %s\n", r->unreal_why);
+		doc_say_fact(d, "left out", r->unreal_why, WIDTH);
+	if (is_asked(x, "cost_usd"))
+		doc_say_fact(d, "cost_usd", figure_named("cost_usd")->help, WIDTH);
 	if (x->written)
 		doc_say(d, "written: %s\n", x->written);
 }

@@ -4,6 +4,8 @@
 
 #include "sim/report/figure_doc.h"
 
+#define WIDTH 100
+
 static double rate(const struct verdict *v)
 {
 	return v->us && v->tokens && !workload_is_part(&v->part) ? (double)v->tokens / (double)v->steps * 1e6 / v->us
@@ -21,10 +23,10 @@ static const char *held(const struct verdict *v, char buf[40])
 static const char *by(const struct verdict *v, const struct run_report *r)
 {
 	return !v->interval                                      ? NULL
-	       : machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES ? "its model's error"
-	       : v->from == INTERVAL_ROWS                        ? "its family's silicon"
-	       : v->from == INTERVAL_PARTLY                      ? "its family's and others' silicon"
-	                                                         : "other families' silicon";
+	       : machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES ? "its model"
+	       : v->from == INTERVAL_ROWS                        ? "its family"
+	       : v->from == INTERVAL_PARTLY                      ? "its family, others"
+	                                                         : "other families";
 }
 
 static void machines_row(struct doc *d, const void *of, size_t i)
@@ -47,6 +49,7 @@ static void machines_row(struct doc *d, const void *of, size_t i)
 	doc_real_if(d, "mJ_per_token", 3, tokens > 0 && f->energy_fj, watts / tokens * 1e3);
 	doc_real_if(d, "power_w", 0, watts > 0, watts);
 	doc_real_if(d, "area_mm2", 0, f && f->area_nm2, (double)f->area_nm2 / 1e12);
+	doc_real_if(d, "cost_usd", 0, f && f->cost_uusd, (double)f->cost_uusd / 1e6);
 	doc_text_if(d, "held by", v != NULL, held(v, buf));
 	doc_text_if(d, "interval by", v != NULL, by(v, r));
 }
@@ -96,4 +99,5 @@ void machines_doc(struct doc *d, const struct machines_doc *x)
 	        "\nx: step_us of %s over it. low, high: tokens_per_s four times in five; machines whose interval is by the\n"
 	        "same err alike, so their ratio is surer than either. 'npusim run -c %s' says what holds one\n",
 	        x->configs[0], x->configs[0]);
+	doc_say_fact(d, "cost_usd", figure_named("cost_usd")->help, WIDTH);
 }
