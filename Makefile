@@ -46,7 +46,7 @@ LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower
 ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
         build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
-WORKLOAD = measured workload_rows workload_model workload_lay workload_read request mix
+WORKLOAD = measured measured_spread workload_rows workload_model workload_lay workload_read request mix
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain map_horizontal map_coschedule map_subset map_partition \
       map_reuse map_reuse_preloaded map_stationary map_footprint map_lower_bound map_bound map_remainder map_nest map_nest_emit \
@@ -62,7 +62,7 @@ DESIGN_OF = design_goal design_eval design_model design_space design_search desi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
-            baseline eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
+            baseline difference eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
@@ -71,7 +71,7 @@ REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc o
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen out out_html out_sql shells outfile opt opt_jobs inner opt_files opt_man opt_complete progress
-ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_totals \
+ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_pair interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export explain report page \
