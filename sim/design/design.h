@@ -26,6 +26,10 @@
 #define DESIGN_FORMS  300 /* designs run in closed form, unless asked otherwise */
 #define DESIGN_EVENTS 60  /* and with events */
 #define DESIGN_JOBS   512
+/* No search takes more, whatever is asked: designs run with events in all, and events that they serve: a minute of two cores at
+ * some 400,000 a second, of which a run's measured pass is half. Counted, not timed, so that answers are the same everywhere. */
+#define DESIGN_EVENTS_MOST 300
+#define DESIGN_WORK        UINT64_C(24000000)
 
 struct design_question {
 	const char *config;
@@ -42,7 +46,7 @@ struct design_question {
 	bool unreal; /* machines that nobody can build are in the space, too */
 	struct sweep_job
 		job; /* the workload or the mix, and how it is run; fidelity RUN_EVENT: both, RUN_ANALYTIC: no events */
-	size_t forms, events;
+	size_t forms, events; /* the most to run; of events also what lies beside the best, which comes in addition */
 	const struct pool_backend *backend; /* who makes job.jobs workers; NULL: all is run here */
 	uint64_t seed;
 	/* How sure a run's time is: may set spread_ppm and spread_down_ppm of its row. With `sure`, the share that lies inside: bounds
@@ -107,7 +111,9 @@ struct design_result {
 		ends; /* axes at whose end the best lies, where the bounds or the price might ask for more: "l2.size 0 B" */
 	size_t n_ends;
 	double space;           /* designs there are */
-	size_t forms, events;   /* run by the search */
+	size_t forms, events;   /* run by the search, no more than asked */
+	uint64_t work;          /* events that they served */
+	size_t spared;          /* designs that no run was left for: neighbours of the best may be among them */
 	size_t explained;       /* and for the way to its answer */
 	size_t unreal, refused; /* of those looked at: nobody can build them; not machines at all */
 	const char *unreal_why; /* of one of them */

@@ -206,6 +206,11 @@ static void say_search(struct doc *d, const struct design_doc *x)
 
 	say_list(d, "at the end of its axis (--axis KEY=... goes on):", r->ends, r->n_ends);
 	doc_say(d, "searched: %.3g designs; run: %zu in closed form, %zu with events\n", r->space, r->forms, r->events);
+	if (r->spared)
+		doc_say(d, "no run was left for %zu of them: -n asks for more in closed form%s\n", r->spared,
+		        r->work >= DESIGN_WORK || r->events >= DESIGN_EVENTS_MOST
+		                ? "; those with events have served all that a search may"
+		                : "");
 	if (r->unreal)
 		doc_say_fact(d, "left out", r->unreal_why, WIDTH);
 	if (is_asked(x, "cost_usd"))
@@ -309,6 +314,8 @@ static void json(struct doc *d, const struct design_doc *x)
 	doc_bool(d, "reached", r->reached);
 	doc_count(d, "evaluations", r->forms + r->events);
 	doc_count(d, "event_evaluations", r->events);
+	doc_count(d, "events", r->work);
+	doc_count(d, "not_run", r->spared);
 	doc_real(d, "space", 0, r->space);
 	doc_text(d, "minimize", x->maximise ? NULL : x->objective);
 	doc_text(d, "maximize", x->maximise ? x->objective : NULL);
