@@ -8,7 +8,7 @@ const HEAD = ['answer', 'goal', 'missed', 'price', 'sure'];
 /* "Build this", what it reaches, its price, how sure that is. */
 function buildBox(x) {
 	const box = el('div', 'verdict');
-	x.explained
+	x.answer.explained
 		.filter((s) => HEAD.includes(s.about))
 		.forEach((s, i) => box.append(el(i === 0 ? 'b' : 'span', s.about === 'missed' ? 'failed' : '', s.text)));
 	return box;
@@ -16,7 +16,7 @@ function buildBox(x) {
 
 /* The other sentences, each with what it is of and what says so. */
 function whyCard(x) {
-	const rest = x.explained.filter((s) => !HEAD.includes(s.about));
+	const rest = x.answer.explained.filter((s) => !HEAD.includes(s.about));
 	return rest.length ? sentencesCard('Why', rest) : null;
 }
 

@@ -6,6 +6,7 @@
 #include "sim/base/path.h"
 #include "sim/cli/mixed.h"
 #include "sim/report/baseline.h"
+#include "sim/report/design_explain.h"
 #include "sim/report/design_page.h"
 #include "sim/report/run_verdict.h"
 #include "sim/ui/outfile.h"
@@ -63,7 +64,14 @@ static int search(const struct options *o, struct design_question *q, struct are
 		                .workload = q->job.n_parts ? q->job.workload->source : q->job.stream->source,
 		                .parts = q->job.parts,
 		                .n_parts = q->job.n_parts };
-	int rc = design_run(q, a, &r, e);
+	struct explain_line lines[EXPLAIN_LINES];
+	int n, rc = design_run(q, a, &r, e);
+
+	if (rc == 0 && (rc = n = design_explain(&v, a, lines, e)) >= 0) {
+		rc = 0;
+		v.lines = lines;
+		v.n_lines = (size_t)n;
+	}
 
 	if (rc == 0 && o->output)
 		rc = is_page(o->output) ? write_page(&v, e) : design_doc_write(&v, e);

@@ -347,6 +347,7 @@ static void json(struct doc *d, const struct design_doc *x)
 		one_object(d, x, "runner_up", &r->second);
 	else
 		doc_text(d, "runner_up", NULL);
+	doc_table(d, "explained", NULL, x->n_lines, explain_row, x->lines);
 	doc_texts(d, "ends", r->ends, r->n_ends);
 	doc_count(d, "unreal", r->unreal);
 	doc_text(d, "unreal_why", r->unreal_why);

@@ -3,7 +3,7 @@
 #define NPUSIM_SIM_REPORT_DESIGN_DOC_H
 
 #include "sim/design/design.h"
-#include "sim/report/doc.h"
+#include "sim/report/explain.h"
 
 struct design_doc {
 	const struct design_result *r;
@@ -16,6 +16,8 @@ struct design_doc {
 	const char *workload; /* what it is for; of a mix each part: */
 	const struct sweep_part *parts;
 	size_t n_parts;
+	const struct explain_line *lines; /* what explains it (design_explain.h) */
+	size_t n_lines;
 };
 void design_doc(struct doc *d, const struct design_doc *x);
 /* The axes in which a design is not as another, the first `most` of them: "l2.size 64 MiB, cores 8"; returns how many there are. */

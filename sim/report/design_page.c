@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "results/figure.h"
-#include "sim/report/design_explain.h"
 #include "sim/report/page_int.h"
 
 #define CHARTS 3 /* bounds with a chart each */
@@ -152,18 +151,6 @@ static void put_plots(struct out_json *j, const struct design_doc *x)
 
 /* --- the page ------------------------------------------------------------------------------------------------------- */
 
-static int put_explained(struct out_json *j, const struct design_doc *x, struct err *e)
-{
-	struct explain_line lines[EXPLAIN_LINES];
-	struct arena *a = arena_new(0);
-	const int n = a ? design_explain(x, a, lines, e) : err_nomem(e, "for a design");
-
-	if (n > 0)
-		page_explained(j, lines, n);
-	arena_free(a);
-	return n < 0 ? -1 : 0;
-}
-
 static int put_answer(struct out_json *j, const struct design_doc *x, struct err *e)
 {
 	struct str json = STR_INIT, yaml = STR_INIT;
@@ -197,9 +184,8 @@ static int put_design(struct out_json *j, void *arg, struct err *e)
 	out_json_text(j, "machine", x->machine);
 	out_json_text(j, "workload", x->workload);
 	out_json_text(j, "objective", x->objective);
-	rc = put_explained(j, x, e);
 	put_plots(j, x);
-	rc = rc < 0 ? -1 : put_answer(j, x, e);
+	rc = put_answer(j, x, e);
 	out_json_close(j, '}');
 	out_json_close(j, ']');
 	return rc;

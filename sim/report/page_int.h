@@ -6,7 +6,6 @@
 
 #include "results/db/res_sweep.h"
 #include "sim/base/out_json.h"
-#include "sim/report/explain.h"
 #include "sim/report/page.h"
 #include "sim/study/study.h"
 
@@ -16,9 +15,6 @@
 typedef int page_put(struct out_json *j, void *arg, struct err *e);
 int page_compose(const struct page_template *t, const char *title, page_put *put, void *arg, struct str *html,
                  struct err *e);
-
-/* Sentences of npusim explain, which head a page. */
-void page_explained(struct out_json *j, const struct explain_line *lines, int n);
 
 /* `called`: its name among all that are shown, `within` among those of its workload. */
 int page_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,

@@ -302,27 +302,21 @@ static void put_verdict(struct out_json *j, const struct res_stored *r)
 	out_json_u64(j, "steps", v.steps);
 }
 
-void page_explained(struct out_json *j, const struct explain_line *lines, int n)
-{
-	out_json_open(j, "explained", '[');
-	for (int i = 0; i < n; i++) {
-		out_json_open(j, NULL, '{');
-		out_json_text(j, "about", lines[i].about);
-		out_json_text(j, "text", lines[i].text);
-		out_json_text(j, "where", lines[i].where);
-		out_json_text(j, "source", lines[i].source);
-		out_json_close(j, '}');
-	}
-	out_json_close(j, ']');
-}
-
 static int put_explained(struct out_json *j, const struct res_stored *r, struct err *e)
 {
 	struct explain_line lines[EXPLAIN_LINES];
 	struct arena *a = arena_new(0);
 	const int n = a ? explain_run(r, a, lines, e) : err_nomem(e, "for the report");
 
-	page_explained(j, lines, n);
+	out_json_open(j, "explained", '[');
+	for (int i = 0; i < n; i++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "text", lines[i].text);
+		out_json_text(j, "where", lines[i].where);
+		out_json_text(j, "source", lines[i].source);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
 	arena_free(a);
 	return n < 0 ? -1 : 0;
 }
