@@ -205,6 +205,21 @@ function mixCard(rows, designs, id) {
 	);
 }
 
+/* Of the designs to take along. */
+function sweepParts(s, id) {
+	const rows = [],
+		names = [];
+	for (const d of s.designs) {
+		const design = `design ${d.point}`;
+		if (names.includes(design)) continue;
+		names.push(design);
+		for (const p of d.parts)
+			if (p.us !== null)
+				rows.push({ design, part: p.name, us: p.us, text: us(p.us), t_weight: num(p.weight) });
+	}
+	return rows.length ? mixCard(rows, names, id) : null;
+}
+
 /* --- designs to copy --------------------------------------------------------------------------------------- */
 
 function designCard(s, d) {
@@ -290,9 +305,11 @@ function showDesigns(s, id) {
 			).runAsync();
 	};
 	return [
+		verdictBox(s),
 		sweepTiles(s, points),
 		trust(s.trust),
 		el('section', 'card', sweepFacts(s)),
+		sweepParts(s, id),
 		curvesChart(s, points, id),
 		frontCard(s, points, id, choose),
 		parallelCard(s, points, id, (view) => {

@@ -402,6 +402,32 @@ async function checkHostile(browser, dir) {
 	await p.close();
 }
 
+/* A sweep opens with what to build, which is on its front and can be built, and with what is next to it. */
+async function checkSweepVerdict(browser, dir) {
+	const p = await open(browser, path.join(dir, 'sweep.html')),
+		seen = await p.page.evaluate(() => {
+			const s = JSON.parse(document.getElementById('data').textContent).sweeps[0],
+				box = document.querySelector('#sweep0').nextElementSibling;
+			return {
+				first: box.className,
+				lines: [...box.children].map((e) => e.textContent),
+				front: s.points.filter((q) => q[1]).map((q) => q[0]),
+			};
+		}),
+		built = seen.lines[0] && /^Build design (\d+): /.exec(seen.lines[0]),
+		next = /^Next to it, design (\d+) /.exec(seen.lines[seen.lines.length - 1]);
+
+	check('a sweep opens with what to build', seen.first === 'verdict' && built, seen.lines);
+	check('which is on its front', built && seen.front.includes(Number(built[1])), [seen.lines, seen.front]);
+	check(
+		'and ends with another of the front',
+		next && seen.front.includes(Number(next[1])) && next[1] !== built[1],
+		seen.lines,
+	);
+	checkSilent('sweep verdict', p);
+	await p.close();
+}
+
 /* --- a design ---------------------------------------------------------------------------------------------- */
 
 /* It opens with what to build; its figures are the document's, and the machine to copy has the changes. */
@@ -570,6 +596,7 @@ async function shots(browser, dir) {
 	} else {
 		await checkRun(browser, dir);
 		await checkSweep(browser, dir);
+		await checkSweepVerdict(browser, dir);
 		await checkDesign(browser, dir);
 		await checkHostile(browser, dir);
 		await checkWidths(browser, dir);
