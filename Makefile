@@ -34,7 +34,7 @@ GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry \
       gpu_geometry_attend
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
-MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
+MACHINE = machine_attention machine_die machine_cost machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
@@ -46,7 +46,7 @@ LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower
 ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
         build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
-WORKLOAD = measured workload_rows workload_model workload_lay workload_read request mix
+WORKLOAD = measured measured_spread workload_rows workload_model workload_lay workload_read request mix
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain map_horizontal map_coschedule map_subset map_partition \
       map_reuse map_reuse_preloaded map_stationary map_footprint map_lower_bound map_bound map_remainder map_nest map_nest_emit \
@@ -62,22 +62,22 @@ DESIGN_OF = design_goal design_eval design_model design_space design_search desi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
-            baseline eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
+            baseline difference eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
-            page page_run page_machine page_sweep page_curves
+            page page_run page_machine page_sweep page_curves design_explain design_page
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen out out_html out_sql shells outfile opt opt_jobs inner opt_files opt_man opt_complete progress
-ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_totals \
+ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_pair interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
       run serve serve_options compare limits ablate design \
-      config config_check config_explain config_tech config_area config_rows config_peaks \
+      config config_check config_explain config_tech config_area config_cost config_rows config_peaks \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \
@@ -264,7 +264,7 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
 REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js \
-               sweep.js sweep_lines.js sweep_front.js sweep_axes.js package.json package-lock.json)
+               sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
 	$(say) PAGE $@

@@ -142,6 +142,10 @@ const struct figure *figure_named(const char *name)
 	for (const struct figure *f = figure_table; f->help; f++)
 		if ((f->name && strcmp(f->name, name) == 0) || (f->also && strcmp(f->also, name) == 0))
 			return f;
+	/* As JSON calls it, where no figure has that name. */
+	for (const struct figure *f = figure_table; f->help; f++)
+		if (f->json && strcmp(f->json, name) == 0)
+			return f;
 	return NULL;
 }
 

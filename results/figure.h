@@ -40,6 +40,9 @@
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
 	NUMBER(area_nm2, ROW, FIGURE_MM2, .level = true, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
 	       .zero = FIGURE_NULL, .early = true, .help = "of the machine's die, or dies (npusim config area); it takes no run") \
+	NUMBER(cost_uusd, ROW, FIGURE_USD, .level = true, .json = "cost_usd", .part = FIGURE_HEAD, .name = "cost_usd", .place = 242, \
+	       .zero = FIGURE_NULL, .early = true, \
+	       .help = "dies by wafer and yield and DRAM by the GB (npusim config cost): no package, test, board, design or margin") \
 	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
 	       .brief = true, .help = "time that no run can be under, however it is mapped: necessary work at its peak") \
 	NUMBER(mapped_ps, ROW, FIGURE_US, .json = "mapped_us", .part = FIGURE_HEAD, .name = "mapped_us", .place = 130, \
@@ -128,7 +131,7 @@
 	       .place = 262, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that collectives take of the links") \
 	NUMBER(chips, ROW, FIGURE_COUNT, .json = "chips", .part = FIGURE_REST, .name = "chips", \
 	       .place = 264, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
-	       .help = "that the workload is split over: energy and area are of them all, all else is one's") \
+	       .help = "that the workload is split over: energy, area and cost are of them all, all else is one's") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */
@@ -136,6 +139,7 @@
 #define FIGURE_US      .unit = "us", .raw = "ps", .per = 1e6
 #define FIGURE_UJ      .unit = "uJ", .raw = "fJ", .per = 1e9
 #define FIGURE_MM2     .unit = "mm2", .raw = "nm2", .per = 1e12
+#define FIGURE_USD     .unit = "USD", .raw = "uUSD", .per = 1e6
 #define FIGURE_MHZ     .unit = "MHz", .raw = "kHz", .per = 1e3
 #define FIGURE_BYTES   .unit = "B", .raw = "B", .per = 1
 #define FIGURE_COUNT   .unit = "", .raw = "", .per = 1

@@ -150,6 +150,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(die, die_schema)
 	SECTION(links, link_schema)
 	SECTION(power, npu_power_schema)
+	SECTION(cost, cost_schema)
 	{ NULL, NULL, 0 }
 };
 
@@ -162,6 +163,7 @@ static const struct cfg_section gpu_sections[] = {
 	MEM_SECTION(dram, dram_schema)
 	SECTION(die, die_schema)
 	SECTION(links, link_schema)
+	SECTION(cost, cost_schema)
 	{ NULL, NULL, 0 }
 };
 /* clang-format on */

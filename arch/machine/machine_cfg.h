@@ -90,6 +90,7 @@ struct machine_cfg {
 	struct calibrated_cfg calibrated;
 	struct attention_cfg attention;
 	struct die_cfg die;
+	struct cost_cfg cost;
 	struct link_cfg links; /* to other chips */
 	struct npu_power_cfg power;
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */

@@ -2,6 +2,7 @@
 
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_area.h"
+#include "arch/machine/machine_cost.h"
 #include "arch/machine/machine_power.h"
 #include "arch/machine/machine_shipped.h"
 #include "arch/machine/machine_techs.h"
@@ -93,12 +94,14 @@ static int check_sparsity(const struct machine_cfg *m, struct err *e)
 	return 0;
 }
 
-/* A die's area takes no run: it is known as soon as the machine is. */
+/* A die's area and cost take no run: they are known as soon as the machine is. */
 static int machine_conf_measure(struct machine_cfg *m, const struct source *from, struct machine_techs **techs,
                                 struct err *e)
 {
 	const struct tech *t;
+	struct machine_cost cost;
 	struct area a;
+	int kind;
 
 	if (!die_known(&m->die))
 		return 0;
@@ -107,6 +110,10 @@ static int machine_conf_measure(struct machine_cfg *m, const struct source *from
 	machine_area(m, t, &a);
 	m->die.area = area_die(&a);
 	m->die.limit = t->die.limit;
+	kind = tech_dram_kind(m->mem.dram.kind);
+	m->die.limit_holds = kind < 0 ? 0 : t->dram[kind].holds;
+	machine_cost(m, t, &cost);
+	m->cost.all = machine_cost_all(&cost);
 	return 0;
 }
 
@@ -123,7 +130,8 @@ static int machine_conf_check(struct machine_conf *c, struct machine_techs **tec
 	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || machine_conf_measure(m, c->source, techs, e) < 0 ||
 	    machine_power_fill(m, NULL, c->source, techs, e) < 0)
 		goto fail;
-	cfg_absent(c->raw, m->links.bandwidth ? NULL : "links");
+	cfg_absent(c->raw, "links", !m->links.bandwidth);
+	cfg_absent(c->raw, "cost", !m->cost.wafer && !m->cost.defects && !m->cost.dram);
 	return 0;
 fail:
 	if (!e->file[0])

@@ -38,6 +38,18 @@ const struct cfg_field die_schema[] = {
 	CFG_END
 };
 
+#define BY_TECH "configs/tech has it"
+
+const struct cfg_field cost_schema[] = {
+	CFG_U32(struct cost_cfg, wafer, "wafer", "0", 0, 1u << 20, NULL,
+	        "price of a processed wafer in USD; 0: that of die.node in configs/tech", BY_TECH),
+	CFG_PPM(struct cost_cfg, defects, "defects", "0", 0, 4000000000u,
+	        "defects of it a cm2; 0: those of die.node in configs/tech", BY_TECH),
+	CFG_PPM(struct cost_cfg, dram, "dram", "0", 0, 4000000000u,
+	        "price of a GB of DRAM in USD; 0: that of dram.kind in configs/tech", BY_TECH),
+	CFG_END
+};
+
 bool die_known(const struct die_cfg *c)
 {
 	return strcmp(c->node, "none") != 0;

@@ -23,10 +23,18 @@ struct die_cfg {
 	bool graphics;           /* a ray-tracing core in each core */
 	uint64_t other;          /* nm2 of what else is known to be there */
 	uint64_t area;           /* nm2 of the whole, when the machine is read; 0: not known. Not a row, nor is */
-	struct tech_limit limit; /* what nobody builds more of */
+	struct tech_limit limit; /* what nobody builds more of; */
+	uint64_t limit_holds;    /* and bytes behind what machine_area_asked counts of DRAM; 0: not known */
 };
 
-extern const struct cfg_field die_schema[];
+/* What it costs to make (machine_cost.h), where the file says it. */
+struct cost_cfg {
+	uint32_t wafer;         /* USD; here as in the next two 0: configs/tech */
+	uint32_t defects, dram; /* millionths: a cm2, of USD a GB */
+	uint64_t all;           /* when the machine is read; 0: not known. Not a row */
+};
+
+extern const struct cfg_field die_schema[], cost_schema[];
 
 /* A machine that says no node has no area. */
 bool die_known(const struct die_cfg *c);

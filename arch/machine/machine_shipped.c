@@ -14,8 +14,9 @@
 
 #define ENDING ".yaml"
 
-static const char *const folders[] = { "configs/npu", "configs/gpu", "configs/system" };
-#define FOLDERS (sizeof folders / sizeof *folders)
+const char *const machine_shipped_folders[] = { "configs/npu", "configs/gpu", "configs/system", NULL };
+
+#define FOLDERS (sizeof machine_shipped_folders / sizeof *machine_shipped_folders - 1)
 
 bool machine_shipped_from(const struct source *from, const char *name, char *path, unsigned size)
 {
@@ -24,7 +25,7 @@ bool machine_shipped_from(const struct source *from, const char *name, char *pat
 	if (!*name || strlen(name) >= CFG_STR_MAX || strchr(name, '/') || strchr(name, '.') || from->has(from, name))
 		return false;
 	for (size_t i = 0; i < FOLDERS; i++) {
-		snprintf(relative, sizeof relative, "%s/%s" ENDING, folders[i], name);
+		snprintf(relative, sizeof relative, "%s/%s" ENDING, machine_shipped_folders[i], name);
 		if (source_find(from, relative, path, size))
 			return true;
 	}
@@ -42,7 +43,7 @@ int machine_shipped_npus(struct arena *a, const char ***paths, size_t *n, struct
 	bool all;
 	glob_t g;
 
-	if (path_data(folders[0], pattern, sizeof pattern - sizeof "/*" ENDING, e) < 0)
+	if (path_data(machine_shipped_folders[0], pattern, sizeof pattern - sizeof "/*" ENDING, e) < 0)
 		return -1;
 	strcat(pattern, "/*" ENDING);
 	if (glob(pattern, 0, NULL, &g) != 0)
@@ -73,7 +74,7 @@ static bool word_of(const char *missing, char *word, size_t size)
 	bool ours = !slash;
 
 	for (size_t i = 0; slash && i < FOLDERS; i++)
-		ours |= ends(missing, (size_t)(slash - missing), folders[i]);
+		ours |= ends(missing, (size_t)(slash - missing), machine_shipped_folders[i]);
 	if (ends(last, n, ENDING))
 		n -= strlen(ENDING);
 	if (!ours || !n || n >= size)
@@ -106,7 +107,7 @@ bool machine_shipped_near(const struct source *from, const char *missing, char *
 	if (!word_of(missing, word, sizeof word))
 		return false;
 	for (size_t i = 0; i < FOLDERS; i++)
-		names[i] = near_in(from, folders[i], word, found[i], sizeof found[i]) ? found[i] : NULL;
+		names[i] = near_in(from, machine_shipped_folders[i], word, found[i], sizeof found[i]) ? found[i] : NULL;
 	if (!(near = str_nearest(word, names, FOLDERS)))
 		return false;
 	snprintf(name, size, "%s", near);

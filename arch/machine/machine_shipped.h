@@ -10,6 +10,8 @@
 #include "sim/base/source.h"
 
 /* The file of a plain name, without folder and ending, where no file of that name is here. */
+/* Where they stand, from the top of the data; NULL ends it. */
+extern const char *const machine_shipped_folders[];
 bool machine_shipped(const char *name, char *path, unsigned size);
 bool machine_shipped_from(const struct source *from, const char *name, char *path, unsigned size);
 

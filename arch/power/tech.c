@@ -47,7 +47,11 @@ static const struct cfg_field logic_rows[] = { NM2(struct tech_logic, transistor
 static const struct cfg_field dram_rows[] = {
 	FJ(struct tech_dram, access, "a bit at the device"),
 	FJ(struct tech_dram, io, "a bit at the pins, of that or beside it as the source says"),
-	FJ(struct tech_dram, board, "a bit as a board's power shows it, with controller and path"), CFG_END
+	FJ(struct tech_dram, board, "a bit as a board's power shows it, with controller and path"),
+	CFG_BYTES(struct tech_dram, holds, "holds", "0", 0, UINT64_C(1) << 50, NULL,
+	          "the most that a stack of HBM, or 32 pins of GDDR, have behind them", UNKNOWN),
+	CFG_PPM(struct tech_dram, price, "price", "0", 0, 4000000000u, "a GB in USD", UNKNOWN),
+	CFG_END
 };
 static const struct cfg_field link_rows[] = {
 	FJ(struct tech_link, bit, "a bit"), NM2(struct tech_link, phy, "the PHY ..."),
@@ -59,6 +63,16 @@ static const struct cfg_field wire_rows[] = { FJ(struct tech_wire, bit, "a bit o
 static const struct cfg_field leakage_rows[] = {
 	CFG_POWER(struct tech_leakage, logic, "logic", "0 W", 0, MOST, NULL, "leakage of a mm2 of logic", UNKNOWN),
 	CFG_POWER(struct tech_leakage, sram, "sram", "0 W", 0, MOST, NULL, "leakage of a mm2 of SRAM", UNKNOWN), CFG_END
+};
+static const struct cfg_field wafer_rows[] = {
+	CFG_U32(struct tech_wafer, price, "price", "0", 0, 1u << 20, NULL, "a processed wafer in USD", UNKNOWN),
+	CFG_PPM(struct tech_wafer, defects, "defects", "0", 0, 4000000000u, "defects of it a cm2", UNKNOWN), CFG_END
+};
+static const struct cfg_field any_wafer_rows[] = {
+	CFG_U32(struct tech_die, wafer.diameter, "diameter", "0", 0, 1000, NULL, "mm of a wafer", UNKNOWN),
+	CFG_U32(struct tech_die, wafer.clusters, "clusters", "0", 0, 100, NULL,
+	        "how defects cluster: the exponent of the yield", UNKNOWN),
+	CFG_END
 };
 static const struct cfg_field clock_rows[] = { CFG_PPM(struct tech_clock, share, "share", "0", 0, 1000000,
 	                                               "of a block's dynamic power, what its clock takes", UNKNOWN),
@@ -129,6 +143,7 @@ static const struct cfg_section node_sections[] = { { "", top_rows, 0 },
 	                                            AT("wire", wire_rows, wire),
 	                                            AT("leakage", leakage_rows, leakage),
 	                                            AT("clock", clock_rows, clock),
+	                                            AT("wafer", wafer_rows, wafer),
 	                                            { NULL, NULL, 0 } };
 #define X(n) AT(#n, dram_rows, dram[TECH_DRAM_##n]),
 static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0 } };
@@ -136,10 +151,11 @@ static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0
 #define X(n) AT(#n, link_rows, link[TECH_LINK_##n]),
 static const struct cfg_section link_sections[] = { TECH_LINKS(X){ NULL, NULL, 0 } };
 #undef X
-static const struct cfg_section die_sections[] = { AT("mac", mac_rows, die),         AT("lane", lane_rows, die),
-	                                           AT("control", control_rows, die), AT("sram", bits_rows, die),
-	                                           AT("noc", noc_rows, die),         AT("share", share_rows, die),
-	                                           AT("limit", limit_rows, die),     { NULL, NULL, 0 } };
+static const struct cfg_section die_sections[] = {
+	AT("mac", mac_rows, die),     AT("lane", lane_rows, die),       AT("control", control_rows, die),
+	AT("sram", bits_rows, die),   AT("noc", noc_rows, die),         AT("share", share_rows, die),
+	AT("limit", limit_rows, die), AT("wafer", any_wafer_rows, die), { NULL, NULL, 0 }
+};
 
 /* --- points --------------------------------------------------------------------------------------------------- */
 

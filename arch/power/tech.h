@@ -59,6 +59,10 @@ struct tech_leakage {
 struct tech_clock {
 	uint32_t share; /* millionths: of a block's dynamic power, what its clock takes */
 };
+struct tech_wafer {
+	uint32_t price, defects;     /* a node's: USD; millionths a cm2 */
+	uint32_t diameter, clusters; /* of any: mm; of the yield's negative binomial */
+};
 /* What blocks are made of, in any node: transistors, and cells of a bit (millionths). */
 struct tech_die {
 	struct {
@@ -87,9 +91,12 @@ struct tech_die {
 		uint32_t stack, gddr; /* um of edge: an HBM stack of the two long ones, 32 pins of GDDR of all four */
 		uint64_t module;      /* uW that one can be fed and rid of */
 	} limit;
+	struct tech_wafer wafer;
 };
 struct tech_dram {
 	uint64_t access, io, board; /* fJ a bit: the device, its pins, and with controller and path as boards show it */
+	uint64_t holds;             /* bytes of a stack of HBM, of 32 pins of GDDR: the most there is */
+	uint32_t price;             /* millionths of USD a GB */
 };
 struct tech_link {
 	uint64_t bit;        /* fJ */
@@ -110,6 +117,7 @@ struct tech {
 	struct tech_wire wire;
 	struct tech_leakage leakage;
 	struct tech_clock clock;
+	struct tech_wafer wafer;
 	struct {
 		uint64_t clock;   /* kHz */
 		uint32_t voltage; /* millionths of the nominal one */

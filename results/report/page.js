@@ -377,6 +377,7 @@ function show() {
 	document.querySelector('h1').textContent = document.title;
 	if (data.runs.length > 1) section('runs', 'All runs', byWorkload(data.runs).map(overview));
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
+	(data.designs || []).forEach((x, i) => section('design' + i, `A design of ${base(x.machine)}`, showDesign(x, 'design' + i)));
 	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.called}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 

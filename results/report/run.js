@@ -585,12 +585,13 @@ function verdictBox(r) {
 }
 
 /* The same in sentences; below each what it is of and where its constant is from. */
-function explainedCard(r) {
-	if (!r.explained.length) return null;
+function sentencesCard(title, sentences) {
 	const list = el('ol', 'explained');
-	r.explained.forEach((x) => list.append(el('li', '', x.text, el('small', '', `${x.where}; ${x.source}`))));
-	return card('In sentences', null, list);
+	sentences.forEach((x) => list.append(el('li', '', x.text, el('small', '', `${x.where}; ${x.source}`))));
+	return card(title, null, list);
 }
+
+const explainedCard = (r) => (r.explained.length ? sentencesCard('In sentences', r.explained) : null);
 
 /* The machine in a few rows. */
 function machineCard(r) {

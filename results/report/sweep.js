@@ -165,6 +165,61 @@ function sweepFacts(s) {
 	]);
 }
 
+/* --- mixes ------------------------------------------------------------------------------------------------- */
+
+/* Of each part of a mix a bar a design: rows of {design, part, us, text, t_weight}. */
+function mixCard(rows, designs, id) {
+	const parts = [...new Set(rows.map((r) => r.part))];
+	return card(
+		'The parts of the mix',
+		'The time of a step of each.',
+		chart(id + '-parts', {
+			width: room(330, 96),
+			height: { step: NARROW ? 22 : 20 },
+			data: { values: rows },
+			mark: { type: 'bar', height: 13 },
+			encoding: {
+				y: namesDown('design', designs, { labelLimit: 200 }),
+				row: {
+					field: 'part',
+					type: 'nominal',
+					sort: parts,
+					header: { title: null, labelAngle: 0, labelAlign: 'left', labelOrient: 'top', labelAnchor: 'start' },
+				},
+				x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)', format: ',~r' } },
+				color: {
+					field: 'design',
+					type: 'nominal',
+					legend: null,
+					scale: { domain: designs, range: designs.map((d, i) => color(i)) },
+				},
+				tooltip: tips([
+					['part', 'part'],
+					['t_weight', 'weight'],
+					['design', 'design'],
+					['text', 'time'],
+				]),
+			},
+			spacing: 8,
+		}),
+	);
+}
+
+/* Of the designs to take along. */
+function sweepParts(s, id) {
+	const rows = [],
+		names = [];
+	for (const d of s.designs) {
+		const design = `design ${d.point}`;
+		if (names.includes(design)) continue;
+		names.push(design);
+		for (const p of d.parts)
+			if (p.us !== null)
+				rows.push({ design, part: p.name, us: p.us, text: us(p.us), t_weight: num(p.weight) });
+	}
+	return rows.length ? mixCard(rows, names, id) : null;
+}
+
 /* --- designs to copy --------------------------------------------------------------------------------------- */
 
 function designCard(s, d) {
@@ -250,9 +305,11 @@ function showDesigns(s, id) {
 			).runAsync();
 	};
 	return [
+		verdictBox(s),
 		sweepTiles(s, points),
 		trust(s.trust),
 		el('section', 'card', sweepFacts(s)),
+		sweepParts(s, id),
 		curvesChart(s, points, id),
 		frontCard(s, points, id, choose),
 		parallelCard(s, points, id, (view) => {

@@ -33,6 +33,7 @@ static int interval_read_file(const struct yaml *y, struct arena *a, struct inte
 
 	if (interval_number(y, "quantile", &out->quantile, e) < 0 ||
 	    interval_number(y, "elsewhere", &out->elsewhere, e) < 0 ||
+	    interval_number(y, "shared", &out->shared, e) < 0 ||
 	    interval_number(y, "npu_quantile", &out->npu_quantile, e) < 0 ||
 	    interval_number(y, "totals", &totals, e) < 0 || yaml_root_text(y, "held", a, &out->held, e) < 0 ||
 	    yaml_root_text(y, "npu", a, &out->npu, e) < 0)
@@ -82,7 +83,7 @@ void interval_add(struct interval_shares *s, const char *cls, double time)
 	s->all += time;
 }
 
-static double class_spread(const struct accuracy *acc, const char *cls)
+double interval_class_spread(const struct accuracy *acc, const char *cls)
 {
 	const struct score *s = accuracy_of(acc, cls);
 	double mean;
@@ -98,7 +99,7 @@ double interval_spread(const struct accuracy *acc, const struct interval_shares 
 	double sum = 0;
 
 	for (size_t i = 0; i < s->n && s->all > 0; i++) {
-		const double x = s->v[i].time / s->all * class_spread(acc, s->v[i].cls);
+		const double x = s->v[i].time / s->all * interval_class_spread(acc, s->v[i].cls);
 
 		sum += x * x;
 	}
@@ -111,7 +112,7 @@ double interval_spread_npu(const struct interval *s, const struct interval_share
 	double least = INTERVAL_UNHELD;
 
 	for (size_t i = 0; i < s->silicon.n; i++)
-		least = fmin(least, class_spread(&s->silicon, s->silicon.classes[i].cls));
+		least = fmin(least, interval_class_spread(&s->silicon, s->silicon.classes[i].cls));
 	return fmax(x, least);
 }
 

@@ -19,6 +19,10 @@
  * A machine that npusim calibrate fitted to its own rows is as sure as they are many and near, by class: Student's t of their mean
  * error.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
+ * The ratio of two machines' times is surer than both times are: machines of one group (GPUs, NPUs of one family) have `shared` of
+ * their errors in common, class by class, and a machine has all of them in common with itself. `shared` is found on whole steps
+ * that two GPUs ran, with INTERVAL_PRIOR pairs beside them that share nothing; pairs of NPUs there are none, so they are taken
+ * to share as much.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
  * Coverage, also with a device and with a model left out: validate/tests/unit/t_interval.c, validate/ACCURACY.md. */
 #ifndef NPUSIM_SIM_ACCURACY_INTERVAL_H
@@ -39,6 +43,7 @@ struct interval {
 	double quantile;     /* spreads on either side: of a GPU, */
 	double npu_quantile; /* and of an NPU, whose totals are whole blocks of layers on the nearest silicon */
 	double elsewhere;    /* times the spread, on a GPU that was not held */
+	double shared;       /* of the errors of two machines of one group, in a class */
 	size_t totals;
 	const char *held; /* devices with traces of their own, a blank between */
 	const char *npu;  /* the nearest silicon's file: "configs/accuracy/tpu-v6e.yaml" */
@@ -66,6 +71,12 @@ double interval_spread_npu(const struct interval *s, const struct interval_share
 double interval_spread_gpu(const struct interval *s, const struct accuracy *acc, const struct interval_shares *shares,
                            const char *device);
 
+/* --- two machines -------------------------------------------------------------------------------------------------------- */
+
+double interval_class_spread(const struct accuracy *acc, const char *cls);
+/* Shares times their classes' spreads; `acc` NULL: as they are. */
+void interval_weigh(const struct accuracy *acc, const struct interval_shares *s, struct interval_shares *out);
+
 /* --- families of NPUs ---------------------------------------------------------------------------------------------------- */
 
 enum interval_part { INTERVAL_DECODE, INTERVAL_PREFILL, INTERVAL_ATTENTION, INTERVAL_PARTS };
@@ -88,6 +99,16 @@ int interval_met_read(const struct source *from, struct arena *a, struct interva
 /* Of a machine of `family` that was not met; the ends have two digits at most, which is more than they are worth. */
 struct interval_range interval_met_range(const struct interval_met *v, size_t n, const char *family,
                                          enum interval_part p);
+
+/* One of two machines that run a workload. */
+struct interval_side {
+	const char *group;             /* whose errors go together; "": of nobody else */
+	uint64_t hash;                 /* of its configuration: the same machine has the same errors */
+	struct interval_range time;    /* true over simulated */
+	struct interval_shares errors; /* what of them is by which class (interval_weigh) */
+};
+/* Of the first's time over the second's: true over simulated. No wider than both together; a machine against itself has none. */
+struct interval_range interval_pair_range(const struct interval_side *a, const struct interval_side *b, double shared);
 
 /* What an NPU's interval is made by; kept with runs, so the numbers stay. */
 enum interval_from {
@@ -120,6 +141,10 @@ struct interval_total {
 };
 int interval_totals(const char *path, struct arena *a, struct interval_total **v, size_t *n, struct err *e);
 void interval_deviations(struct interval_total *v, size_t n, const struct accuracy *acc);
+/* Two devices ran the same step in the same way. */
+bool interval_is_pair(const struct interval_total *a, const struct interval_total *b);
+/* What pairs of them share of their errors; `model`: without its pairs. After interval_deviations. */
+double interval_shared(const struct interval_total *v, size_t n, const struct accuracy *acc, const char *model);
 /* The quantile of those that are not `left_out` by device or model (NULL: of none). */
 double interval_quantile(const struct interval_total *v, size_t n, const char *device, const char *model);
 

@@ -371,9 +371,11 @@ void cfg_range(const struct cfg *c, size_t i, struct str *out)
 	cfg_field_range(c->rows[i].field, out);
 }
 
-void cfg_absent(struct cfg *c, const char *section)
+void cfg_absent(struct cfg *c, const char *section, bool absent)
 {
-	c->absent = section;
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->rows[i].section->name, section) == 0)
+			c->rows[i].absent = absent;
 }
 
 uint64_t cfg_hash(const struct cfg *c)
@@ -381,7 +383,7 @@ uint64_t cfg_hash(const struct cfg *c)
 	uint64_t h = HASH_INIT;
 
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->absent || strcmp(c->rows[i].section->name, c->absent) != 0)
+		if (!c->rows[i].absent)
 			h = hash_u64(hash_str(h, c->rows[i].key), cfg_raw(c, i));
 	return hash_mix(h);
 }

@@ -143,8 +143,8 @@ const char *cfg_unit(enum cfg_type t);                                        /*
 
 void cfg_dump(const struct cfg *c, struct str *out); /* YAML that loads to the same config */
 uint64_t cfg_hash(const struct cfg *c);              /* of the dump's resolved values */
-/* What the section describes is not there (NULL: all is): its rows are in no hash, as nothing reads them. */
-void cfg_absent(struct cfg *c, const char *section);
+/* What the section describes is not there, or it is: of what is not, rows are in no hash, as nothing reads them. */
+void cfg_absent(struct cfg *c, const char *section, bool absent);
 
 /* The number formats above, for other readers (command-line options, rule tables); any type but enum and str.
  * A fault is ERR_CONFIG and names the text. */

@@ -11,7 +11,7 @@ struct cfg_slot {
 	void *at;           /* the member in the target */
 	const char *source; /* of a given value, else NULL */
 	char key[64];       /* "l2.size" */
-	bool given;
+	bool given, absent; /* absent: its section describes what is not there */
 };
 
 struct cfg {
@@ -21,7 +21,6 @@ struct cfg {
 	struct arena *arena;    /* sources */
 	const uint16_t *places; /* row + 1 by the hash of its key, 0: none; n_places of them, a power of two */
 	size_t n_places;
-	const char *absent; /* section that describes what is not there; NULL: none */
 };
 
 /* --- cfg_value.c ------------------------------------------------------------------------------------------- */

@@ -186,6 +186,13 @@ void out_json_bool(struct out_json *j, const char *key, bool v)
 	str_add(j->to, v ? "true" : "false");
 }
 
+void out_json_document(struct out_json *j, const char *key, const char *json)
+{
+	assert(!j->tree);
+	lead(j, key);
+	str_add(j->to, json);
+}
+
 void out_json_null(struct out_json *j, const char *key)
 {
 	if (value(j, key, JSON_NULL, 0, NULL))

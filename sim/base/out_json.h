@@ -25,6 +25,8 @@ void out_json_int(struct out_json *j, const char *key, int64_t v);
 void out_json_u64(struct out_json *j, const char *key, uint64_t v);
 void out_json_real(struct out_json *j, const char *key, double v); /* %.9g; not finite is null */
 void out_json_bool(struct out_json *j, const char *key, bool v);
+void out_json_document(struct out_json *j, const char *key,
+                       const char *json); /* a whole one, as it is; not of a tree */
 void out_json_null(struct out_json *j, const char *key);
 void out_json_lines(struct out_json *j, const char *key, const char *text); /* an array of its lines */
 

@@ -185,6 +185,7 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		"    expects: faster         # or no slower, or less energy\n"
 		"    pays: decode\n"
 		"  - {name: links, not_modelled: a machine is one chip}",
+		"npusim ablate configs/studies/npu-recommendations.yaml -w 'Llama-1B decode' --fidelity analytic\n"
 		"npusim ablate configs/studies/npu-recommendations.yaml\n"
 		"npusim ablate configs/studies/npu-recommendations.yaml --page /tmp/recommendations.html\n"
 		"npusim ablate configs/studies/npu-recommendations.yaml -w 'DeepSeek-OCR decode' --format csv\n",

@@ -41,7 +41,7 @@ cmd_fn cmd_explain, cmd_page, cmd_export;
 cmd_fn cmd_workload_build, cmd_workload_attend, cmd_workload_options, cmd_workload_rates;
 extern const struct cmd cmd_workload_table[];
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
-cmd_fn cmd_config_area, cmd_config_peaks;
+cmd_fn cmd_config_area, cmd_config_cost, cmd_config_peaks;
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_dram, cmd_probe_l2, cmd_probe_latency, cmd_probe_stream, cmd_probe_link, cmd_probe_kernel,
 	cmd_probe_occupancy;

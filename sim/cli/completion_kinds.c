@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/machine/machine_cfg.h"
+#include "arch/machine/machine_shipped.h"
 #include "sim/base/path.h"
 #include "traces/db/tracedb_sum.h"
 
@@ -29,27 +30,37 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The memories that come with npusim. */
-static void dram_kinds(const char *before, const char *typed, struct str *out)
+/* Names of the YAML files of a folder of the data: what goes by its name alone. */
+static void named(const char *folder, const char *before, const char *typed, struct str *out)
 {
 	struct err none = ERR_INIT;
 	struct dirent **files;
 	char dir[512];
 	int n;
 
-	completion_candidate(before, "fixed", "", typed, "a rate and a latency, nothing else", out);
-	if (path_data("configs/dram", dir, sizeof dir, &none) < 0 || (n = scandir(dir, &files, NULL, by_name)) < 0)
+	if (path_data(folder, dir, sizeof dir, &none) < 0 || (n = scandir(dir, &files, NULL, by_name)) < 0)
 		return;
 	for (int i = 0; i < n; i++) {
 		const size_t len = strlen(files[i]->d_name);
 
 		if (ends(files[i]->d_name, len, ".yaml")) {
 			files[i]->d_name[len - strlen(".yaml")] = '\0';
-			completion_candidate(before, files[i]->d_name, "", typed, "configs/dram", out);
+			completion_candidate(before, files[i]->d_name, "", typed, folder, out);
 		}
 		free(files[i]);
 	}
 	free(files);
+}
+
+/* Machines; of several the one behind the last comma. */
+static void machines(struct str *before, const char *typed, struct str *out)
+{
+	const char *comma = strrchr(typed, ',');
+
+	str_addn(before, typed, comma ? (size_t)(comma + 1 - typed) : 0);
+	for (const char *const *f = machine_shipped_folders; *f && !before->failed; f++)
+		named(*f, str_c(before), comma ? comma + 1 : typed, out);
+	out->failed |= before->failed;
 }
 
 /* "l2.size=": what may follow, where that is one of a few. */
@@ -65,8 +76,10 @@ static void key_values(const struct cfg *c, size_t i, const char *before, const 
 	else if (!whole.failed && r.field->type == CFG_T_BOOL)
 		for (int k = 0; k < 2; k++)
 			completion_candidate(str_c(&whole), k ? "true" : "false", "", typed, r.field->help, out);
-	else if (!whole.failed && strcmp(r.key, "dram.kind") == 0)
-		dram_kinds(str_c(&whole), typed, out);
+	else if (!whole.failed && strcmp(r.key, "dram.kind") == 0) {
+		completion_candidate(str_c(&whole), "fixed", "", typed, "a rate and a latency, nothing else", out);
+		named("configs/dram", str_c(&whole), typed, out);
+	}
 	out->failed |= whole.failed;
 	str_free(&whole);
 }
@@ -172,6 +185,11 @@ int completion_of_kind(const struct completion_words *w, const char *line, struc
 		rc = keys(str_c(&before), typed + before.len, str_prefix(kind, "KEY=VALUE"), out, e);
 	else if (n == 4 && str_prefix(kind, "NAME"))
 		ranges(w, str_c(&before), typed + before.len, out);
+	else if (n == 6 && str_prefix(kind, "CONFIG") && !strchr(typed, '/')) {
+		machines(&before, typed + before.len, out);
+		files(kind, n, out);
+	} else if (n == 5 && str_prefix(kind, "MODEL") && !strchr(typed, '/'))
+		named("workloads/models", str_c(&before), typed + before.len, out);
 	else
 		files(kind, n, out);
 	str_free(&before);

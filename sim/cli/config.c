@@ -12,6 +12,7 @@ const struct cmd cmd_config_table[] = {
 	{ "peaks", cmd_config_peaks, NULL,
 	  "what a machine multiplies at most by format, and the ridges of its roofline" },
 	{ "area", cmd_config_area, NULL, "what a machine's blocks take of its die" },
+	{ "cost", cmd_config_cost, NULL, "what a machine's dies and DRAM cost to make" },
 	{ "tech", cmd_config_tech, NULL, "energy and area of a process, of DRAM and of links, with their sources" },
 	{ NULL, NULL, NULL, NULL }
 };

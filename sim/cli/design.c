@@ -1,12 +1,19 @@
 /* design.c - npusim design: the cheapest machine for a goal. */
 #include "sim/design/design.h"
 
+#include <string.h>
+
 #include "sim/base/path.h"
 #include "sim/cli/mixed.h"
 #include "sim/report/baseline.h"
-#include "sim/report/design_doc.h"
+#include "sim/report/design_explain.h"
+#include "sim/report/design_page.h"
 #include "sim/report/run_verdict.h"
+#include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
+
+/* results/report/embed.S */
+extern const char report_page[], report_page_end[];
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
 
@@ -25,14 +32,49 @@ static void on_progress(void *arg, size_t done, size_t of)
 	progress_set(arg, done);
 }
 
+static bool is_page(const char *path)
+{
+	const size_t n = strlen(path);
+
+	return n > 5 && strcmp(path + n - 5, ".html") == 0;
+}
+
+static int write_page(const struct design_doc *v, struct err *e)
+{
+	const struct page_template t = { report_page, report_page_end };
+	struct str html = STR_INIT;
+	int rc = design_page(&t, v, &html, e);
+
+	if (rc == 0)
+		rc = outfile_write(v->written, &html, e);
+	str_free(&html);
+	return rc;
+}
+
 static int search(const struct options *o, struct design_question *q, struct arena *a, struct doc *d, struct err *e)
 {
 	struct design_result r;
-	struct design_doc v = { &r, o->config, q->objective, q->maximise, q->bounds, q->n_bounds, o->output };
-	int rc = design_run(q, a, &r, e);
+	struct design_doc v = { .r = &r,
+		                .machine = o->config,
+		                .objective = q->objective,
+		                .maximise = q->maximise,
+		                .bounds = q->bounds,
+		                .n_bounds = q->n_bounds,
+		                .written = o->output,
+		                .workload = q->job.n_parts ? q->job.workload->source : q->job.stream->source,
+		                .parts = q->job.parts,
+		                .n_parts = q->job.n_parts };
+	struct explain_line lines[EXPLAIN_LINES];
+	int n, rc = design_run(q, a, &r, e);
+
+	if (rc == 0 && (rc = n = design_explain(&v, a, lines, e)) >= 0) {
+		rc = 0;
+		v.lines = lines;
+		v.n_lines = (size_t)n;
+	}
 
 	if (rc == 0 && o->output)
-		rc = design_doc_write(&v, e);
+		rc = is_page(o->output) ? write_page(&v, e) : design_doc_write(&v, e);
 	if (rc == 0) {
 		design_doc(d, &v);
 		if (!r.reached)
@@ -157,7 +199,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		  "also designs that nobody can build: dies over a reticle, more DRAM than their edges have room for" },
 		{ 'n', "evaluations", OPT_COUNT, &o.forms, "N", "designs to run in closed form; 300 by default" },
 		{ 0, "events", OPT_U64, &o.events, "N",
-		  "designs to run with events then, up to 200, and those beside the best; 60 by default" },
+		  "designs to run with events then, up to 200, and those beside the best, 300 in all; 60 by default. 24,000,000 events that they serve end them, too: a minute of two cores" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "analytic: in closed form alone; event (default): then the best with events, which count" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident", "as for 'npusim run'" },
@@ -165,7 +207,8 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		  "workers; as many as there are processors by default. The answer does not depend on it" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL, "as for 'npusim run'" },
-		{ 'o', "output", OPT_WRITE, &o.output, "DESIGN.yaml", "write the design there, as a machine's file" },
+		{ 'o', "output", OPT_WRITE, &o.output, "DESIGN.yaml|.html",
+		  "write the design there: as a machine's file, or, where the name ends in .html, a page of it for any browser" },
 		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -180,6 +223,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 1500'\n"
 		"npusim design -c dsocr -m llama-3.2-1b --maximize tokens_per_s --within 'power_w <= 150' --within 'area_mm2 <= 400'\n"
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 500' --sure 80% -o /tmp/design.yaml\n"
+		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 1500' -o /tmp/design.html\n"
 		"npusim design -c dsocr --mix 'llama-3.2-1b:decode:0.9, llama-3.2-1b:prefill:0.1' --reach 'mix.worst_ns <= 2000000'\n"
 		"npusim design -c edge -m qwen2-0.5b --reach 'tokens_per_s >= 40' --axis dram.channels=x1,x2,x3,x4 --axis cores=2..16\n",
 		opts,

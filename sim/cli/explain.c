@@ -1,10 +1,15 @@
 /* explain.c - npusim explain: a stored run in ten sentences, each with its figure and where that is from. */
 #include "sim/report/explain.h"
 
-#include "sim/cli/cmd.h"
+#include <math.h>
+#include <string.h>
 
-#define MEMORY ((size_t)4 << 30) /* beyond that a database is damaged or hostile */
-#define WIDTH  100
+#include "sim/cli/cmd.h"
+#include "traces/text/input.h"
+
+#define DOCUMENT_MOST ((size_t)64 << 20)
+#define MEMORY        ((size_t)4 << 30) /* beyond that a database is damaged or hostile */
+#define WIDTH         100
 
 /* --- what is told ------------------------------------------------------------------------------------------ */
 
@@ -36,6 +41,81 @@ static int told(const char *path, uint64_t run, struct arena *a, struct explain_
 	return rc;
 }
 
+/* What a document tells of itself, as 'npusim design --format json' wrote it. */
+static const char *text_at(const struct json *x, const char *key)
+{
+	for (size_t i = 0; x->kind == JSON_OBJECT && i < x->n; i++)
+		if (strcmp(x->v[i]->key, key) == 0)
+			return x->v[i]->kind == JSON_TEXT ? x->v[i]->text : "";
+	return "";
+}
+
+static double number_at(const struct json *x, const char *key)
+{
+	for (size_t i = 0; x->kind == JSON_OBJECT && i < x->n; i++)
+		if (strcmp(x->v[i]->key, key) == 0 && x->v[i]->kind == JSON_NUMBER)
+			return x->v[i]->number;
+	return NAN;
+}
+
+static int sentences(const struct json *list, struct explain_line lines[EXPLAIN_LINES])
+{
+	int n = 0;
+
+	for (size_t i = 0; list->kind == JSON_LIST && i < list->n && n < EXPLAIN_LINES; i++) {
+		const struct json *x = list->v[i];
+
+		lines[n] = (struct explain_line){ text_at(x, "about"),   text_at(x, "text"), text_at(x, "figure"),
+			                          number_at(x, "value"), text_at(x, "unit"), text_at(x, "where"),
+			                          text_at(x, "source") };
+		n += *lines[n].text != '\0';
+	}
+	return n;
+}
+
+static int read_all(struct input *in, struct str *text, struct err *e)
+{
+	char buf[65536];
+	long n;
+
+	while ((n = input_read(in, buf, sizeof buf, e)) > 0) {
+		if (text->len + (size_t)n > DOCUMENT_MOST)
+			return err_set(e, ERR_IO, "'%s' is larger than a document of npusim", input_name(in));
+		str_addn(text, buf, (size_t)n);
+	}
+	return n < 0 ? -1 : text->failed ? err_nomem(e, "for a document") : 0;
+}
+
+static int told_document(const char *path, struct arena *a, struct explain_line lines[EXPLAIN_LINES], struct err *e)
+{
+	struct str text = STR_INIT;
+	struct input *in = input_open(path, e);
+	const struct json *root = NULL, *list;
+	int n = -1;
+
+	if (in && read_all(in, &text, e) == 0 && !(root = json_parse(str_c(&text), text.len, a, e)))
+		err_add(e, "reading '%s'", path);
+	if (root) {
+		struct err none = ERR_INIT;
+
+		list = json_find(root, "explained", &none);
+		n = list ? sentences(list, lines) : 0;
+		if (!n)
+			n = err_set(e, ERR_IO, "'%s' explains nothing: 'npusim design --format json' writes what does",
+			            path);
+	}
+	input_free(in);
+	str_free(&text);
+	return n;
+}
+
+static bool is_document(const char *path)
+{
+	const size_t n = strlen(path);
+
+	return n > 5 && strcmp(path + n - 5, ".json") == 0;
+}
+
 /* --- how it is printed ------------------------------------------------------------------------------------- */
 
 /* A sentence, and below it what it stands on. */
@@ -54,19 +134,6 @@ static void print_text(struct doc *d, const struct explain_line *lines, int n)
 	}
 }
 
-static void line_row(struct doc *d, const void *of, size_t i)
-{
-	const struct explain_line *x = (const struct explain_line *)of + i;
-
-	doc_text(d, "about", x->about);
-	doc_text(d, "text", x->text);
-	doc_text(d, "figure", x->figure);
-	doc_real(d, "value", 6, x->value);
-	doc_text(d, "unit", x->unit);
-	doc_text(d, "where", x->where);
-	doc_text(d, "source", x->source);
-}
-
 /* --- options ----------------------------------------------------------------------------------------------- */
 
 struct options {
@@ -79,12 +146,15 @@ static int explain(void *options, const struct opt_list *args, struct doc *d, st
 	const struct options *o = options;
 	struct explain_line lines[EXPLAIN_LINES];
 	struct arena *a = arena_new(MEMORY);
-	int n = a ? told(args->v[0], o->run, a, lines, e) : err_nomem(e, "for a run");
+	const char *path = args->v[0];
+	int n = !a                  ? err_nomem(e, "for a run")
+	        : is_document(path) ? told_document(path, a, lines, e)
+	                            : told(path, o->run, a, lines, e);
 
 	if (n > 0 && d->format == OUT_TABLE)
 		print_text(d, lines, n);
 	else if (n > 0)
-		doc_table(d, NULL, NULL, (size_t)n, line_row, lines);
+		doc_table(d, NULL, NULL, (size_t)n, explain_row, lines);
 	arena_free(a);
 	return n < 0 ? -1 : 0;
 }
@@ -98,15 +168,18 @@ int cmd_explain(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim explain R.db [--run N]",
+		"npusim explain (R.db [--run N] | DESIGN.json)",
 		"A stored run in ten sentences: how long it takes and how sure that is, what holds it, what no mapping could be"
 		" under, what passes DRAM, where the time goes, what it takes in energy, and what to change. Below each stand"
 		" its figure, the ops or the resource that it is of, and where the constant behind it is from, as the machine's file"
-		" says. What to change is said where 'npusim limits -o' stored it.",
+		" says. What to change is said where 'npusim limits -o' stored it. Of a design, as 'npusim design --format json' writes"
+		" one: what to build, what that reaches and at what price, what led there, what lies beside it.",
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.2-1b -o /tmp/r.db\n"
 		"npusim explain /tmp/r.db\n"
 		"npusim limits -c configs/npu/dsocr.yaml -m llama-3.2-1b -o /tmp/r.db\n"
-		"npusim explain /tmp/r.db --run 1 --format json\n",
+		"npusim explain /tmp/r.db --run 1 --format json\n"
+		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 1400' --format json >/tmp/d.json\n"
+		"npusim explain /tmp/d.json\n",
 		opts,
 		1,
 		1

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "arch/machine/machine_cfg.h"
+#include "results/figure.h"
+
 static const char sweep_file[] =
 	"A sweep file is YAML: a machine, a workload, and what is changed. 'npusim sweep FILE.yaml' runs it, and --dry-run\n"
 	"shows its points without running them.\n"
@@ -61,16 +64,70 @@ static const char sweep_file[] =
 	"  columns: {hit_pct: 100 * l2.hit_bytes / l2.read_bytes}\n"
 	"  objectives: [latency_us, {name: sram, minimize: l2.size}]\n";
 
-static const struct topic {
-	const char *name, *text;
-} topics[] = { { "sweep-file", sweep_file } };
+#define WIDTH  100
+#define INDENT 24
+
+/* Names in lines, with commas between. */
+struct list {
+	struct str *to;
+	size_t at;
+};
+
+static void name_it(struct list *l, const char *name)
+{
+	const size_t n = strlen(name) + 2;
+
+	if (!l->at || l->at + n > WIDTH) {
+		str_add(l->to, l->at ? ",\n  " : "  ");
+		l->at = 2;
+	} else {
+		str_add(l->to, ", ");
+	}
+	str_add(l->to, name);
+	l->at += n;
+}
+
+static void axes(struct str *out)
+{
+	for (int k = 0; k < MACHINE_KINDS; k++) {
+		struct list l = { out, 0 };
+		struct machine_cfg target;
+		struct err none = ERR_INIT;
+		struct cfg *c = machine_schema(&target, (enum machine_kind)k, &none);
+
+		str_addf(out,
+		         "\nwhat may be an axis of a machine of kind %s ('npusim config explain KEY' tells of one)\n",
+		         machine_kind_name((enum machine_kind)k));
+		for (size_t i = 0; c && i < cfg_count(c); i++)
+			name_it(&l, cfg_at(c, i).key);
+		str_add(out, "\n");
+		cfg_free(c);
+	}
+}
+
+/* JSON's names stand for the same, where no other figure is called that. */
+static void results(struct str *out)
+{
+	str_add(out, "\nwhat a point's run may be asked for; also as the JSON of 'npusim run' calls it\n");
+	for (const struct figure *f = figure_table; f->help; f++) {
+		struct str help = STR_INIT;
+
+		if (!f->name || f->missing)
+			continue;
+		str_addf(&help, "%s%s%s", f->help, f->unit && *f->unit ? "; in " : "", f->unit ? f->unit : "");
+		str_addf(out, "  %-*s", INDENT - 2, f->name);
+		out_wrap(str_c(&help), INDENT, INDENT, WIDTH, out);
+		out->failed |= help.failed;
+		str_free(&help);
+	}
+}
 
 bool cmd_topic(const char *name, struct str *out)
 {
-	for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
-		if (strcmp(topics[i].name, name) == 0) {
-			str_add(out, topics[i].text);
-			return true;
-		}
-	return false;
+	if (strcmp(name, "sweep-file") != 0)
+		return false;
+	str_add(out, sweep_file);
+	results(out);
+	axes(out);
+	return true;
 }

@@ -90,9 +90,9 @@ static int validate_totals_store(const struct totals *x, const char *path, struc
 	str_addf(
 		&s,
 		"# Written by npusim validate --totals: how wide the intervals of npusim run are (sim/accuracy/interval.h).\n"
-		"build: %s\nquantile: %.4f\nnpu_quantile: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
-		npusim_build_id(), interval_quantile(x->v, x->n, NULL, NULL), x->npu_quantile, x->n, ELSEWHERE,
-		NPU_FILE);
+		"build: %s\nquantile: %.4f\nnpu_quantile: %.4f\nshared: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
+		npusim_build_id(), interval_quantile(x->v, x->n, NULL, NULL), x->npu_quantile,
+		interval_shared(x->v, x->n, &x->acc, NULL), x->n, ELSEWHERE, NPU_FILE);
 	for (size_t i = 0; i < x->n; i++)
 		if (first_of_device(x, i)) {
 			str_addf(&s, "%s%s", any ? " " : "", x->v[i].device);

@@ -29,12 +29,37 @@ static void held_by(const struct res_point *row, struct design_one *one)
 	one->held_share = row->total_ps ? (double)most / (double)row->total_ps : 0;
 }
 
+static int tell_parts(const struct design_search *x, const struct res_point *row, struct design_one *one)
+{
+	const struct sweep_job *job = &x->q->job;
+	double *us;
+
+	if (!job->n_parts)
+		return 0;
+	if (!(us = arena_array(x->a, job->n_parts, sizeof *us)))
+		return design_no_memory(x->e);
+	for (size_t i = 0; i < job->n_parts; i++)
+		us[i] = sweep_part_us(job->parts[i].name, row, x->a);
+	one->part_us = us;
+	return 0;
+}
+
+static void tell_real(const struct machine_conf *c, const struct res_point *row, struct design_one *one)
+{
+	one->n_beyond = real_machine(&c->cfg, 1, one->beyond);
+	if (row->total_ps)
+		one->n_beyond +=
+			real_power(&c->cfg, row->chips > 1 ? (unsigned)row->chips : 1,
+		                   (double)row->energy_fj / (double)row->total_ps / 1e3, &one->beyond[one->n_beyond]);
+}
+
 static void tell_score(const struct design_search *x, const struct design_score *score, struct design_one *one)
 {
 	const struct design_goal *g = &x->goal;
 
 	for (size_t i = 0; i < g->n_bounds; i++)
-		one->bound[i] = (struct design_figure){ g->bounds[i].text, score->shown[i], score->share[i] };
+		one->bound[i] = (struct design_figure){ g->bounds[i].text, g->bounds[i].left_text, score->shown[i],
+			                                score->share[i] };
 	one->objective = score->shown[g->n_bounds];
 	one->meets = design_meets(g, score);
 }
@@ -59,9 +84,10 @@ int design_tell(struct design_search *x, const char *const *sets, const struct d
 	if (row->failed)
 		return 0;
 	held_by(row, one);
+	tell_real(c, row, one);
 	one->high = exp((double)row->spread_ppm / 1e6);
 	one->low = exp(-(double)(row->spread_down_ppm ? row->spread_down_ppm : row->spread_ppm) / 1e6);
-	return 0;
+	return tell_parts(x, row, one);
 }
 
 int design_run_sets(struct design_search *x, const char *const *sets, enum run_fidelity by, struct design_one *one,
@@ -212,6 +238,15 @@ static int told(struct design_search *x, struct design_seen *d, const struct des
 	return rc;
 }
 
+/* How many more may be run. */
+static size_t left(const struct design_search *x, enum run_fidelity by)
+{
+	const size_t most = by == RUN_EVENT ? DESIGN_EVENTS_MOST : x->q->forms - x->kept,
+		     ran = by == RUN_EVENT ? x->out->events : x->out->forms;
+
+	return ran >= most || (by == RUN_EVENT && x->out->work >= DESIGN_WORK) ? 0 : most - ran;
+}
+
 int design_run_seen(struct design_search *x, struct design_seen *const *v, size_t n, enum run_fidelity by)
 {
 	struct design_asked *asked = calloc(n + 1, sizeof *asked);
@@ -223,10 +258,16 @@ int design_run_seen(struct design_search *x, struct design_seen *const *v, size_
 			who[todo] = i;
 			asked[todo++] = (struct design_asked){ .sets = v[i]->sets, .by = by };
 		}
+	for (; todo > left(x, by); todo--) {
+		x->out->spared += !v[who[todo - 1]]->spared;
+		v[who[todo - 1]]->spared = true;
+	}
 	if (rc == 0)
 		rc = design_runner_run(x->runner, asked, todo, x->a, x->e);
-	for (size_t i = 0; rc == 0 && i < todo; i++)
+	for (size_t i = 0; rc == 0 && i < todo; i++) {
 		rc = told(x, v[who[i]], &asked[i]);
+		x->out->work += asked[i].row.events;
+	}
 	*(by == RUN_EVENT ? &x->out->events : &x->out->forms) += todo;
 	x->done += todo;
 	if (x->q->progress)
@@ -352,6 +393,45 @@ static int ask_base(struct design_search *x, struct design_one *base)
 	return rc < 0 ? -1 : check_goal(x, base);
 }
 
+/* What lies beside the best; and with the runs that this leaves on with the search, as a best that only several changes at once
+ * lead to lies beside nothing that is known. */
+static int polish(struct design_search *x, enum run_fidelity by)
+{
+	size_t ran;
+
+	do {
+		if (design_polish(x, by) < 0)
+			return -1;
+		ran = x->out->forms;
+		if (design_search_forms(x, x->q->forms - x->kept) < 0 ||
+		    (by == RUN_EVENT && design_search_events(x) < 0))
+			return -1;
+	} while (x->out->forms > ran && x->out->forms < x->q->forms - x->kept);
+	return x->out->forms > ran ? design_polish(x, by) : 0;
+}
+
+#define BETTER 1e-6 /* a price, in logarithms */
+
+/* With the runs that nothing else took. */
+static int go_on(struct design_search *x, enum run_fidelity by, struct design_seen **best)
+{
+	const size_t price = x->goal.n_bounds;
+	struct design_seen *now;
+	const struct design_score *is, *was;
+
+	if (polish(x, by) < 0)
+		return -1;
+	if (!(now = design_best(x, by, NULL)))
+		return 0;
+	is = by == RUN_EVENT ? &now->event : &now->form;
+	was = by == RUN_EVENT ? &(*best)->event : &(*best)->form;
+	if (design_misses(&x->goal, is) >= design_misses(&x->goal, was) &&
+	    is->figure[price] >= was->figure[price] - BETTER)
+		return 0;
+	*best = now;
+	return design_simplify(x, by, best);
+}
+
 static int answer(struct design_search *x)
 {
 	const enum run_fidelity by = x->q->job.how.fidelity;
@@ -359,13 +439,15 @@ static int answer(struct design_search *x)
 	struct design_seen *best;
 	const size_t beside = 2 * x->dims, forms = x->q->forms;
 
-	if (design_search_forms(x, forms > 2 * beside ? forms - beside : forms) < 0 ||
-	    (by == RUN_EVENT && design_search_events(x) < 0) || design_polish(x, by) < 0)
+	x->kept = forms > 4 * beside ? beside : 0;
+	if (design_search_forms(x, forms > 2 * beside ? forms - beside - x->kept : forms) < 0 ||
+	    (by == RUN_EVENT && design_search_events(x) < 0) || polish(x, by) < 0)
 		return -1;
 	if (!(best = design_best(x, by, NULL)))
 		return err_set(x->e, ERR_CONFIG, "no design of the space can be built and does the work%s%s",
 		               x->out->unreal_why ? ": " : "", x->out->unreal_why ? x->out->unreal_why : "");
-	if (design_simplify(x, by, &best) < 0)
+	x->kept = 0;
+	if (design_simplify(x, by, &best) < 0 || go_on(x, by, &best) < 0)
 		return -1;
 	if (by == RUN_EVENT && design_run_sets(x, x->out->base.sets, RUN_EVENT, &x->out->base, &score) < 0)
 		return -1;

@@ -18,6 +18,7 @@
 #define NPUSIM_SIM_DESIGN_DESIGN_H
 
 #include "sim/base/pool.h"
+#include "sim/engine/real.h"
 #include "sim/study/sweep.h"
 
 #define DESIGN_BOUNDS 16
@@ -25,6 +26,10 @@
 #define DESIGN_FORMS  300 /* designs run in closed form, unless asked otherwise */
 #define DESIGN_EVENTS 60  /* and with events */
 #define DESIGN_JOBS   512
+/* No search takes more, whatever is asked: designs run with events in all, and events that they serve: a minute of two cores at
+ * some 400,000 a second, of which a run's measured pass is half. Counted, not timed, so that answers are the same everywhere. */
+#define DESIGN_EVENTS_MOST 300
+#define DESIGN_WORK        UINT64_C(24000000)
 
 struct design_question {
 	const char *config;
@@ -41,7 +46,7 @@ struct design_question {
 	bool unreal; /* machines that nobody can build are in the space, too */
 	struct sweep_job
 		job; /* the workload or the mix, and how it is run; fidelity RUN_EVENT: both, RUN_ANALYTIC: no events */
-	size_t forms, events;
+	size_t forms, events; /* the most to run; of events also what lies beside the best, which comes in addition */
 	const struct pool_backend *backend; /* who makes job.jobs workers; NULL: all is run here */
 	uint64_t seed;
 	/* How sure a run's time is: may set spread_ppm and spread_down_ppm of its row. With `sure`, the share that lies inside: bounds
@@ -53,10 +58,11 @@ struct design_question {
 	void *arg;
 };
 
-/* A figure of a design: a bound's left side, or the objective. */
+/* A bound, and what a design has of it. */
 struct design_figure {
-	const char *text; /* as it is compared: "tokens_per_s" */
-	double value;     /* NAN: it has none */
+	const char *text; /* "tokens_per_s >= 1500" */
+	const char *left; /* "tokens_per_s" */
+	double value;     /* of the left side; NAN: it has none */
 	double margin;    /* of a bound: how far it is met, as a share of what is asked; below 0 it fails */
 };
 
@@ -71,7 +77,10 @@ struct design_one {
 	struct figures figures;
 	enum res held; /* what most of its time is waited for, and the share */
 	double held_share;
-	double low, high; /* of its time, where `look` says so; else 1 */
+	double low, high;                     /* of its time, where `look` says so; else 1 */
+	const double *part_us;                /* of a mix: each part's time; NULL: no mix, or it failed */
+	struct real_beyond beyond[REAL_MOST]; /* what nobody could build or feed of it */
+	size_t n_beyond;
 };
 
 struct design_step {
@@ -96,11 +105,15 @@ struct design_result {
 	size_t n_steps;
 	struct design_beside *beside;
 	size_t n_beside;
+	const struct design_one **tried; /* all that were run and are no failures */
+	size_t n_tried;
 	const char **
 		ends; /* axes at whose end the best lies, where the bounds or the price might ask for more: "l2.size 0 B" */
 	size_t n_ends;
 	double space;           /* designs there are */
-	size_t forms, events;   /* run by the search */
+	size_t forms, events;   /* run by the search, no more than asked */
+	uint64_t work;          /* events that they served */
+	size_t spared;          /* designs that no run was left for: neighbours of the best may be among them */
 	size_t explained;       /* and for the way to its answer */
 	size_t unreal, refused; /* of those looked at: nobody can build them; not machines at all */
 	const char *unreal_why; /* of one of them */

@@ -72,6 +72,7 @@ struct design_seen {
 	const char *const *sets;
 	size_t offered; /* the round it was a candidate of */
 	bool out; /* nobody can build it, it is no machine, `where` leaves it out, or what is known early of it does not hold */
+	bool spared; /* no run was left for it */
 	struct design_score early, form, event;
 	struct design_one *one; /* as it was run last; NULL: it was not */
 };
@@ -92,6 +93,7 @@ struct design_search {
 	double shift[DESIGN_FIGURES]; /* what closed forms are off events by near the best, in their scores */
 	size_t round, hopeless;       /* of candidates; runs of which nothing was hoped for */
 	bool begun;
+	size_t kept;     /* runs in closed form that are for design_simplify */
 	size_t done, of; /* for progress */
 };
 

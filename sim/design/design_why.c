@@ -185,6 +185,18 @@ static const struct design_seen *next_best(const struct design_search *x, const 
 	return second;
 }
 
+static int tried(struct design_search *x)
+{
+	struct design_result *out = x->out;
+
+	if (!(out->tried = arena_array(x->a, x->n + 1, sizeof *out->tried)))
+		return design_no_memory(x->e);
+	for (size_t i = 0; i < x->n; i++)
+		if (x->v[i]->one && !x->v[i]->one->failed)
+			out->tried[out->n_tried++] = x->v[i]->one;
+	return 0;
+}
+
 int design_why(struct design_search *x, const struct design_seen *best)
 {
 	struct design_result *out = x->out;
@@ -196,5 +208,5 @@ int design_why(struct design_search *x, const struct design_seen *best)
 	out->has_second = second != NULL;
 	if (out->has_second)
 		out->second = *second->one;
-	return beside(x, best) < 0 || ends(x, best) < 0 ? -1 : steps(x, best);
+	return tried(x) < 0 || beside(x, best) < 0 || ends(x, best) < 0 ? -1 : steps(x, best);
 }

@@ -6,12 +6,16 @@
 #include "arch/machine/machine_area.h"
 #include "arch/power/area.h"
 
+#define GIB 1073741824.0
+
 size_t real_machine(const struct machine_cfg *c, unsigned dies, struct real_beyond out[REAL_MOST])
 {
 	const struct tech_limit *l = &c->die.limit;
 	const double mm2 = (double)c->die.area / AREA_MM2, most = dies * (double)l->reticle / AREA_MM2;
 	const char *what;
 	const uint32_t asked = machine_area_asked(c, &what), each = (asked + dies - 1) / dies;
+	const uint64_t holds = c->die.limit_holds;
+	const double bytes = (double)c->mem.dram.capacity * c->die.machines;
 	size_t n = 0;
 
 	if (!c->die.area)
@@ -36,6 +40,18 @@ size_t real_machine(const struct machine_cfg *c, unsigned dies, struct real_beyo
 			                   .limit = (double)room * dies };
 		snprintf(x->text, sizeof x->text, "%u %s: the edges of a reticle's die have room for %u", asked, what,
 		         room);
+	}
+	if (asked && holds && bytes > (double)asked * (double)holds) {
+		struct real_beyond *x = &out[n++];
+
+		*x = (struct real_beyond){ .what = "capacity",
+			                   .words = "more DRAM than its stacks hold",
+			                   .value = bytes / GIB,
+			                   .limit = (double)asked * (double)holds / GIB };
+		snprintf(
+			x->text, sizeof x->text,
+			"a dram.capacity of %.0f GiB, and its %s (%u) hold %.0f at the most: more dram.channels, or less of it",
+			x->value, what, asked, x->limit);
 	}
 	return n;
 }

@@ -1,5 +1,5 @@
 /* real.h - what of a machine nobody could build: a die larger than a scanner exposes at once, more DRAM than the edges of
- * such a die have room for, more power than a module is fed.
+ * such a die have room for, more power than a module is fed, more bytes than its stacks hold.
  *
  * Limits are constants with their sources (configs/tech/die.yaml, `limit`). They change no time: a machine beyond them is
  * simulated as it is written, and said to be beyond them. Several dies (`dies`) have so many times the area and the edges.
@@ -9,12 +9,12 @@
 
 #include "arch/machine/machine_cfg.h"
 
-#define REAL_MOST 3
+#define REAL_MOST 4
 
 struct real_beyond {
-	const char *what;    /* "reticle", "edges", "power" */
+	const char *what;    /* "reticle", "edges", "capacity", "power" */
 	const char *words;   /* for a row of a list: "over a reticle" */
-	double value, limit; /* mm2, stacks or 32 pins, W */
+	double value, limit; /* mm2, stacks or 32 pins, GiB, W */
 	char text[160];
 };
 

@@ -5,6 +5,12 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/run_chips.h"
 
+void run_early(const struct machine_cfg *c, struct figures *out)
+{
+	out->area_nm2 = c->die.area;
+	out->cost_uusd = c->cost.all;
+}
+
 int run_stream(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
                struct run_result *out, struct err *e)
 {
@@ -16,7 +22,7 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 		return err_set(e, ERR_NOMEM, "out of memory for results");
 	if (run_chips_check(&conf->cfg, s, e) < 0 || out->engine->run(conf, o, a, out, e) < 0)
 		return -1;
-	out->area_nm2 = conf->cfg.die.area;
+	run_early(&conf->cfg, &out->figures);
 	out->tokens = s->tokens;
 	return run_chips(&conf->cfg, a, out, e);
 }

@@ -11,6 +11,8 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/engine/run_result.h"
 
+/* What a machine has of figures before anything runs: area and cost. */
+void run_early(const struct machine_cfg *c, struct figures *out);
 int run_stream(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
                struct run_result *out, struct err *e);
 

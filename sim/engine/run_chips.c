@@ -44,6 +44,7 @@ static void of_all(struct run_result *r, uint64_t chips)
 	r->energy_eager_fj = times(r->energy_eager_fj, chips);
 	r->energy_period_fj = times(r->energy_period_fj, chips);
 	r->area_nm2 = times(r->area_nm2, chips);
+	r->cost_uusd = times(r->cost_uusd, chips);
 }
 
 int run_chips(const struct machine_cfg *c, struct arena *a, struct run_result *r, struct err *e)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "sim/base/path.h"
+#include "sim/report/difference.h"
 #include "sim/report/labels.h"
 #include "workloads/op.h"
 
@@ -248,6 +250,51 @@ static void compare_doc_run(struct doc *d, const void *of, size_t i)
 	doc_text(d, "name", s->names[i]);
 }
 
+/* How many times as fast as the first each is, and how sure that is. */
+struct ratios {
+	const struct showing *s;
+	struct interval_range v[COMPARE_DOC_MOST]; /* true over simulated; low 0: not known */
+};
+
+static void find_ratios(const struct showing *s, struct ratios *out)
+{
+	struct baseline *b = baseline_new(&path_source, NULL);
+	struct interval_side first, side;
+	const bool known = difference_stored(s->runs[0], b, s->a, &first);
+
+	*out = (struct ratios){ .s = s };
+	for (size_t i = 0; i < s->n; i++)
+		if (known && difference_stored(s->runs[i], b, s->a, &side))
+			out->v[i] = difference_range(&first, &side, b);
+	baseline_free(b);
+}
+
+static void ratio(struct doc *d, const void *of, size_t i)
+{
+	const struct ratios *x = of;
+	const struct res_run *first = d->heads ? NULL : &x->s->runs[0]->run, *r = d->heads ? NULL : &x->s->runs[i]->run;
+	const double times = r && r->total_ps ? (double)first->total_ps / (double)r->total_ps : 0;
+	const bool known = r && x->v[i].low > 0;
+
+	doc_int(d, "run", r->id);
+	doc_real_if(d, "x", 3, times > 0, times);
+	doc_real_if(d, "low", 3, known, times * x->v[i].low);
+	doc_real_if(d, "high", 3, known, times * x->v[i].high);
+}
+
+static void write_ratios(struct doc *d, const struct comparison *c, const struct showing *s)
+{
+	struct ratios x;
+
+	if (s->n < 2 || !c->lined_up)
+		return;
+	find_ratios(s, &x);
+	doc_table(d, "ratios",
+	          "times as fast as the first, four times in five: what both are wrong about alike cancels", s->n,
+	          ratio, &x);
+	doc_say(d, "\n");
+}
+
 struct keys {
 	const struct showing *s;
 	struct labels_keys k;
@@ -292,12 +339,13 @@ static void column(struct doc *d, const void *of, size_t i)
 	doc_ps(d, "total_us", 3, c->total_ps);
 }
 
-static int write_json(struct doc *d, const struct comparison *c, struct err *e)
+static int write_json(struct doc *d, const struct comparison *c, const struct showing *s, struct err *e)
 {
 	int rc = 0;
 
 	doc_open(d, NULL, '{');
 	doc_table(d, "columns", NULL, (size_t)c->n, column, c->cols);
+	write_ratios(d, c, s);
 	write_kinds(d, c);
 	if (c->lined_up)
 		rc = write_ops(d, c, 0, e);
@@ -310,12 +358,13 @@ static int write_json(struct doc *d, const struct comparison *c, struct err *e)
 static int write_all(struct doc *d, const struct comparison *c, const struct showing *s, uint64_t top, struct err *e)
 {
 	if (d->format == OUT_JSON)
-		return write_json(d, c, e);
+		return write_json(d, c, s, e);
 	if (d->format == OUT_CSV && c->lined_up)
 		return write_ops(d, c, top, e);
 	if (d->format == OUT_TABLE) {
 		doc_table(d, NULL, NULL, s->n, compare_doc_run, s);
 		doc_say(d, "\n");
+		write_ratios(d, c, s);
 		if (s->n > 1 && write_keys(d, s, e) < 0)
 			return -1;
 		if (c->lined_up && top) {

@@ -30,7 +30,12 @@ static void figure(struct doc *d, const char *key, int digits, const char *name,
 static const struct {
 	const char *name;
 	int digits;
-} usual[] = { { "tokens_per_s", 0 }, { "latency_us", 1 }, { "area_mm2", 1 }, { "power_w", 1 } };
+	bool rare;
+} usual[] = { { "tokens_per_s", 0, false },
+	      { "latency_us", 1, false },
+	      { "area_mm2", 1, false },
+	      { "power_w", 1, false },
+	      { "cost_usd", 0, true } };
 
 static bool is_usual(const char *name)
 {
@@ -40,12 +45,24 @@ static bool is_usual(const char *name)
 	return false;
 }
 
-static void cells(struct doc *d, const struct design_doc *x, const struct design_one *one)
+/* What is asked for, by the goal or of it. */
+static bool is_asked(const struct design_doc *x, const char *name)
+{
+	bool asked = strcmp(x->objective, name) == 0;
+
+	for (size_t i = 0; i < x->n_bounds; i++)
+		asked |= strstr(x->bounds[i], name) != NULL;
+	return asked;
+}
+
+/* `all`: also what a row has room for only where it is asked for. */
+static void cells(struct doc *d, const struct design_doc *x, const struct design_one *one, bool all)
 {
 	if (!is_usual(x->objective))
 		doc_real_if(d, x->objective, 3, !one->failed, one->objective);
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		figure(d, usual[i].name, usual[i].digits, usual[i].name, one);
+		if (all || !usual[i].rare || is_asked(x, usual[i].name))
+			figure(d, usual[i].name, usual[i].digits, usual[i].name, one);
 }
 
 static const char *fidelity(const struct design_one *one)
@@ -80,7 +97,7 @@ static void design_row(struct doc *d, const void *of, size_t i)
 
 	(void)i;
 	doc_text(d, "design", r->name);
-	cells(d, r->x, one);
+	cells(d, r->x, one, true);
 	doc_real_if(d, "low", 0, rate.known && !one->failed, rate.x / one->high);
 	doc_real_if(d, "high", 0, rate.known && !one->failed, rate.x / one->low);
 	doc_text(d, "held by", held(one, buf));
@@ -98,7 +115,7 @@ static void step_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "so change", s->key);
 	doc_text(d, "from", s->from);
 	doc_text(d, "to", s->to);
-	cells(d, x, &s->after);
+	cells(d, x, &s->after, false);
 	doc_text(d, "goal", s->after.failed ? "fails" : s->after.meets ? "met" : "missed");
 }
 
@@ -119,7 +136,7 @@ static void beside_row(struct doc *d, const void *of, size_t i)
 	doc_text(d, "beside it", b->key);
 	doc_text(d, "from", b->from);
 	doc_text(d, "to", b->to);
-	cells(d, x, &b->one);
+	cells(d, x, &b->one, false);
 	doc_name(d, "fails", 40, b->fails);
 	doc_real_if(d, "by_pct", 1, !b->one.failed, -100 * worst(&b->one, x->n_bounds));
 }
@@ -189,8 +206,15 @@ static void say_search(struct doc *d, const struct design_doc *x)
 
 	say_list(d, "at the end of its axis (--axis KEY=... goes on):", r->ends, r->n_ends);
 	doc_say(d, "searched: %.3g designs; run: %zu in closed form, %zu with events\n", r->space, r->forms, r->events);
+	if (r->spared)
+		doc_say(d, "no run was left for %zu of them: -n asks for more in closed form%s\n", r->spared,
+		        r->work >= DESIGN_WORK || r->events >= DESIGN_EVENTS_MOST
+		                ? "; those with events have served all that a search may"
+		                : "");
 	if (r->unreal)
-		doc_say(d, "left out: what nobody builds, %s\n", r->unreal_why);
+		doc_say_fact(d, "left out", r->unreal_why, WIDTH);
+	if (is_asked(x, "cost_usd"))
+		doc_say_fact(d, "cost_usd", figure_named("cost_usd")->help, WIDTH);
 	if (x->written)
 		doc_say(d, "written: %s\n", x->written);
 }
@@ -235,6 +259,19 @@ static void members(struct doc *d, const struct design_doc *x, const struct desi
 	doc_real_if(d, "held_share", 4, !one->failed, one->held_share);
 	doc_text(d, "fidelity", fidelity(one));
 	doc_text(d, "refused", one->failed ? one->why : NULL);
+	doc_open(d, "parts", '[');
+	for (size_t i = 0; one->part_us && i < x->n_parts; i++) {
+		doc_open(d, NULL, '{');
+		doc_text(d, "name", x->parts[i].name);
+		doc_real(d, "weight", 6, x->parts[i].weight);
+		doc_real(d, "us", 6, one->part_us[i]);
+		doc_close(d, '}');
+	}
+	doc_close(d, ']');
+	doc_open(d, "beyond", '[');
+	for (size_t i = 0; i < one->n_beyond; i++)
+		doc_text(d, NULL, one->beyond[i].text);
+	doc_close(d, ']');
 	doc_open(d, "bounds", '[');
 	for (size_t i = 0; !one->failed && i < x->n_bounds; i++) {
 		doc_open(d, NULL, '{');
@@ -277,6 +314,8 @@ static void json(struct doc *d, const struct design_doc *x)
 	doc_bool(d, "reached", r->reached);
 	doc_count(d, "evaluations", r->forms + r->events);
 	doc_count(d, "event_evaluations", r->events);
+	doc_count(d, "events", r->work);
+	doc_count(d, "not_run", r->spared);
 	doc_real(d, "space", 0, r->space);
 	doc_text(d, "minimize", x->maximise ? NULL : x->objective);
 	doc_text(d, "maximize", x->maximise ? x->objective : NULL);
@@ -308,6 +347,7 @@ static void json(struct doc *d, const struct design_doc *x)
 		one_object(d, x, "runner_up", &r->second);
 	else
 		doc_text(d, "runner_up", NULL);
+	doc_table(d, "explained", NULL, x->n_lines, explain_row, x->lines);
 	doc_texts(d, "ends", r->ends, r->n_ends);
 	doc_count(d, "unreal", r->unreal);
 	doc_text(d, "unreal_why", r->unreal_why);
@@ -343,6 +383,19 @@ void design_doc(struct doc *d, const struct design_doc *x)
 
 /* --- the machine's file ----------------------------------------------------------------------------------------------------- */
 
+size_t design_doc_changes(const struct sweep *s, const struct design_one *one, const struct design_one *from,
+                          size_t most, struct str *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (strcmp(one->sets[i], from->sets[i]) != 0 && n++ < most)
+			str_addf(to, "%s%s %s", n > 1 ? ", " : "", s->axes[i].key, strchr(one->sets[i], '=') + 1);
+	if (n > most)
+		str_addf(to, " and %zu more", n - most);
+	return n;
+}
+
 static void design_yaml(const struct design_doc *x, const struct machine_conf *c, struct str *out)
 {
 	const struct design_result *r = x->r;
@@ -359,18 +412,25 @@ static void design_yaml(const struct design_doc *x, const struct machine_conf *c
 	cfg_dump(c->raw, out);
 }
 
-int design_doc_write(const struct design_doc *x, struct err *e)
+int design_doc_yaml(const struct design_doc *x, struct str *to, struct err *e)
 {
 	const struct design_result *r = x->r;
 	struct machine_conf *c = machine_base_conf(r->s->machines, r->best.sets, (int)r->s->n_axes, e);
-	struct str text = STR_INIT;
-	int rc = -1;
 
-	if (c) {
-		design_yaml(x, c, &text);
-		rc = outfile_write(x->written, &text, e);
-	}
+	if (!c)
+		return -1;
+	design_yaml(x, c, to);
 	machine_conf_free(c);
+	return 0;
+}
+
+int design_doc_write(const struct design_doc *x, struct err *e)
+{
+	struct str text = STR_INIT;
+	int rc = design_doc_yaml(x, &text, e);
+
+	if (rc == 0)
+		rc = outfile_write(x->written, &text, e);
 	str_free(&text);
 	return rc;
 }

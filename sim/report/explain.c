@@ -466,3 +466,16 @@ int explain_run(const struct res_stored *r, struct arena *a, struct explain_line
 	machine_conf_free(file);
 	return t.failed ? err_nomem(e, "for what explains a run") : t.n;
 }
+
+void explain_row(struct doc *d, const void *of, size_t i)
+{
+	const struct explain_line *x = (const struct explain_line *)of + i;
+
+	doc_text(d, "about", x->about);
+	doc_text(d, "text", x->text);
+	doc_text(d, "figure", x->figure);
+	doc_real(d, "value", 6, x->value);
+	doc_text(d, "unit", x->unit);
+	doc_text(d, "where", x->where);
+	doc_text(d, "source", x->source);
+}

@@ -9,6 +9,7 @@
 
 #include "results/db/res.h"
 #include "sim/base/arena.h"
+#include "sim/report/doc.h"
 
 #define EXPLAIN_LINES 10
 
@@ -22,6 +23,8 @@ struct explain_line {
 	const char *source; /* of the constant behind it, or of the figure itself */
 };
 
+/* Line i of an array of them. */
+void explain_row(struct doc *d, const void *of, size_t i);
 /* All lives in `a`; returns how many, -1: no memory. */
 int explain_run(const struct res_stored *r, struct arena *a, struct explain_line lines[EXPLAIN_LINES], struct err *e);
 

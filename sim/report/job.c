@@ -154,6 +154,9 @@ static int asked(const struct job *j, struct inputs *in, struct eval *x, struct 
 	r->explain_fusion = j->explain_fusion;
 	r->results_path = j->results;
 	r->timeline_path = j->timeline;
+	if (j->whole && in->w.source == WORKLOAD_TRACE &&
+	    measured_spread(j->workload.trace, &in->w.in.trace, &r->steps, e) < 0)
+		return -1;
 	if (j->program && write_program(j->program, &in->w.stream, x->result.map, e) < 0)
 		return -1;
 	if (j->explain_fusion && x->result.map && in->conf->cfg.fusion.enabled && !r->given &&

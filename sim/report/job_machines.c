@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "sim/base/path.h"
+#include "sim/report/difference.h"
 #include "sim/report/machines_doc.h"
 
 /* A machine, and the workload as it is run there: a GPU's kernels are others than an NPU's. */
@@ -58,6 +59,18 @@ static int split(const char *text, struct arena *a, const char **out, size_t *n,
 	return *n ? 0 : err_set(e, ERR_USAGE, "no machine in '%s', for option '-c'", text);
 }
 
+/* How sure the ratio of the first's time to each is. */
+static void ratios(const struct one *v, const struct eval *evals, size_t n, struct interval_range *out)
+{
+	struct interval_side first, side;
+	const struct baseline *b = v[0].baseline;
+	const bool known = difference_side(&evals[0].report, &evals[0].verdict, b, &first);
+
+	for (size_t i = 0; i < n; i++)
+		if (known && difference_side(&evals[i].report, &evals[i].verdict, b, &side))
+			out[i] = difference_range(&first, &side, b);
+}
+
 bool job_is_machines(const struct job *j)
 {
 	return strchr(j->config, ',') && access(j->config, F_OK) != 0;
@@ -69,14 +82,19 @@ int job_machines(const struct job *j, struct doc *d, struct err *e)
 	const char *configs[MACHINES_DOC_MOST];
 	struct one *v = a ? arena_array(a, MACHINES_DOC_MOST, sizeof *v) : NULL;
 	struct eval *evals = a ? arena_array(a, MACHINES_DOC_MOST, sizeof *evals) : NULL;
-	struct machines_doc x = { configs, evals, 0, run_fidelity_name(j->how.fidelity) };
+	struct interval_range ratio[MACHINES_DOC_MOST] = { { 0, 0 } };
+	struct machines_doc x = { configs, evals, 0, run_fidelity_name(j->how.fidelity), { 0, 0, 0 }, ratio };
 	int rc = v && evals ? split(j->config, a, configs, &x.n, e) : err_nomem(e, "for the machines");
 
 	for (size_t i = 0; rc == 0 && i < x.n; i++)
 		if ((rc = one_run(j, configs[i], &v[i], &evals[i], e)) < 0)
 			err_add(e, "running on '%s'", configs[i]);
-	if (rc == 0)
+	if (rc == 0 && v[0].w.source == WORKLOAD_TRACE)
+		rc = measured_spread(j->workload.trace, &v[0].w.in.trace, &x.steps, e);
+	if (rc == 0) {
+		ratios(v, evals, x.n, ratio);
 		machines_doc(d, &x);
+	}
 	for (size_t i = 0; v && i < x.n; i++)
 		one_free(&v[i]);
 	arena_free(a);

@@ -12,6 +12,8 @@ struct machines_doc {
 	const struct eval *v;
 	size_t n;
 	const char *fidelity;
+	struct measured_spread steps;       /* of the trace, as it was measured */
+	const struct interval_range *ratio; /* of the first's time over each: true over simulated; low 0: not known */
 };
 void machines_doc(struct doc *d, const struct machines_doc *x);
 

@@ -47,7 +47,7 @@ static int too_many(const char *path, size_t n, const char *what, const char *li
 
 /* What is put on the page. */
 struct page {
-	struct out_json j;
+	struct out_json *j;
 	const struct page_ask *o;
 	struct arena *a; /* for the lists of what files hold */
 	size_t shown;    /* runs and sweeps */
@@ -124,7 +124,7 @@ static int put_runs(struct page *p, const char *path, struct resdb *db, struct e
 		return 0;
 	rc = choose(p, path, db, &c, e);
 	for (size_t i = 0; rc == 0 && i < c.n; i++, p->shown++)
-		rc = put_run(&p->j, path, (const char *const[]){ c.names[i], c.within[i] }, db, c.v[i]->run.id, e);
+		rc = put_run(p->j, path, (const char *const[]){ c.names[i], c.within[i] }, db, c.v[i]->run.id, e);
 	return rc;
 }
 
@@ -138,7 +138,7 @@ static int put_sweeps(struct page *p, const char *path, struct resdb *db, struct
 
 	for (int i = 0; rc == 0 && i < o->sweeps->n; i++, p->shown++)
 		if ((rc = number(o->sweeps->v[i], "sweep", &id, e)) == 0)
-			rc = page_sweep(&p->j, path, db, id, e);
+			rc = page_sweep(p->j, path, db, id, e);
 	if (o->runs->n || o->sweeps->n)
 		return rc;
 	if (res_list_sweeps(db, p->a, &all, &n, e) < 0)
@@ -146,7 +146,7 @@ static int put_sweeps(struct page *p, const char *path, struct resdb *db, struct
 	if (n > SHOWN_MAX)
 		return too_many(path, n, "sweep", "they are numbered from 1", e);
 	for (size_t i = 0; rc == 0 && i < n; i++, p->shown++)
-		rc = page_sweep(&p->j, path, db, all[i].id, e);
+		rc = page_sweep(p->j, path, db, all[i].id, e);
 	return rc;
 }
 
@@ -157,41 +157,33 @@ static int put_files(struct page *p, const char *key, put_fn *put, struct err *e
 	const struct opt_list *files = p->o->files;
 	int rc = 0;
 
-	out_json_open(&p->j, key, '[');
+	out_json_open(p->j, key, '[');
 	for (int i = 0; rc == 0 && i < files->n; i++) {
 		struct resdb *db = res_open(files->v[i], DB_READ, e);
 
 		rc = db ? put(p, files->v[i], db, e) : -1;
 		res_free(db);
 	}
-	out_json_close(&p->j, ']');
+	out_json_close(p->j, ']');
 	return rc;
 }
 
-static int data(const struct page_ask *o, struct str *out, struct err *e)
-
+static int put_stored(struct out_json *j, void *arg, struct err *e)
 {
-	struct page p = { .o = o, .a = arena_new(0) };
-	struct str build = STR_INIT;
+	const struct page_ask *o = arg;
+	struct page p = { .j = j, .o = o, .a = arena_new(0) };
 	int rc;
 
 	if (!p.a)
-		return err_set(e, ERR_NOMEM, "no memory for the report");
-	out_json_init(&p.j, out);
-	p.j.pretty = false;
-	str_addf(&build, "npusim %s (build %s)", npusim_version(), npusim_build_id());
-	out_json_open(&p.j, NULL, '{');
-	out_json_text(&p.j, "program", str_c(&build));
+		return err_nomem(e, "for the report");
 	rc = put_files(&p, "sweeps", put_sweeps, e);
 	if (rc == 0)
 		rc = put_files(&p, "runs", put_runs, e);
-	out_json_close(&p.j, '}');
 	if (rc == 0 && !p.shown)
 		rc = err_set(e, ERR_IO,
 		             "there is nothing to report in '%s'%s: 'npusim run -o' and 'npusim sweep -o' store"
 		             " results",
 		             o->files->v[0], o->files->n > 1 ? " and the other files" : "");
-	str_free(&build);
 	arena_free(p.a);
 	return rc;
 }
@@ -261,19 +253,38 @@ static int put_marks(const struct page_template *p, const char *title, const str
 	return out->failed || json->failed ? err_set(e, ERR_NOMEM, "no memory for the report") : 0;
 }
 
+int page_compose(const struct page_template *t, const char *title, page_put *put, void *arg, struct str *html,
+                 struct err *e)
+{
+	struct str json = STR_INIT, build = STR_INIT;
+	struct out_json j;
+	int rc;
+
+	out_json_init(&j, &json);
+	j.pretty = false;
+	str_addf(&build, "npusim %s (build %s)", npusim_version(), npusim_build_id());
+	out_json_open(&j, NULL, '{');
+	out_json_text(&j, "program", str_c(&build));
+	rc = put(&j, arg, e);
+	out_json_close(&j, '}');
+	if (rc == 0)
+		rc = put_marks(t, title, &json, html, e);
+	str_free(&build);
+	str_free(&json);
+	return rc;
+}
+
 int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e)
 {
-	struct str json = STR_INIT, title = STR_INIT;
+	struct page_ask ask = *o;
+	struct str title = STR_INIT;
 	int rc;
 
 	if (o->title)
 		str_add(&title, o->title);
 	else
 		default_title(o->files, &title);
-	rc = data(o, &json, e);
-	if (rc == 0)
-		rc = put_marks(t, str_c(&title), &json, html, e);
-	str_free(&json);
+	rc = page_compose(t, str_c(&title), put_stored, &ask, html, e);
 	str_free(&title);
 	return rc;
 }

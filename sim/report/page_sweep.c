@@ -1,6 +1,7 @@
 /* page_sweep.c - a stored sweep as the page gets it. */
 #include "sim/report/page_int.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -240,6 +241,17 @@ static int put_design(struct out_json *j, struct page_points *r, size_t p, const
 		out_json_close(j, ']');
 	}
 	out_json_close(j, ']');
+	out_json_open(j, "parts", '[');
+	for (size_t i = 0; i < v->s->mix.n; i++) {
+		const struct mix_part *part = &v->s->mix.v[i];
+
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "name", part->name);
+		out_json_real(j, "weight", part->weight);
+		out_json_real(j, "us", sweep_part_us(part->name, &v->points[p], v->a));
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
 	out_json_text(j, "yaml", str_c(&text));
 	out_json_close(j, '}');
 	str_free(&text);
@@ -287,6 +299,120 @@ static int find_front(struct study *t, bool **out, size_t *knee, struct err *e)
 	*knee = front.points[study_knee(&front)];
 	*out = on;
 	return 0;
+}
+
+/* --- the answer -------------------------------------------------------------------------------------------- */
+
+static void add_settings(const struct page_points *r, size_t p, struct str *to)
+{
+	bool any = false;
+
+	for (size_t a = 0; a < r->n_axes; a++)
+		if (r->axes[a].n > 1) {
+			str_addf(to, "%s%s %s", any ? ", " : "", r->t->v.s->axes[a].key,
+			         r->t->v.points[p].values[a].text);
+			any = true;
+		}
+}
+
+static double goal_of(const struct study *t, int g, size_t p)
+{
+	return t->goals[g].values[p].number;
+}
+
+static void add_figures(const struct study *t, size_t p, struct str *to)
+{
+	for (int g = 0; g < t->n_goals; g++)
+		str_addf(to, "%s%s %.5g", g ? ", " : "", t->goals[g].name, goal_of(t, g, p));
+}
+
+/* What a design has less of than another, and what more: "power_w +3.1 %". */
+static void add_lacks(const struct study *t, size_t p, size_t than, bool worse, struct str *to)
+{
+	bool any = false;
+
+	for (int g = 0; g < t->n_goals; g++) {
+		const double was = goal_of(t, g, than), is = goal_of(t, g, p);
+		const bool is_worse = study_cost(t, g, p) > study_cost(t, g, than);
+
+		if (was == 0 || is_worse != worse || study_cost(t, g, p) == study_cost(t, g, than))
+			continue;
+		str_addf(to, "%s%s %+.2g %%", any ? ", " : "", t->goals[g].name, 100 * (is / was - 1));
+		any = true;
+	}
+	str_add(to, any ? "" : "nothing");
+}
+
+/* The best of one objective that can be built; of several the knee of what can be built of the front, in its order. */
+static int buildable(const struct study *t, struct study *front, struct err *e)
+{
+	const char *words;
+	size_t kept = 0;
+
+	*front = *t;
+	if (study_keep_front(front, e) < 0)
+		return -1;
+	study_sort(front);
+	for (size_t i = 0; i < front->n; i++)
+		if (!sweep_view_beyond(&front->v, &front->v.points[front->points[i]], &words))
+			front->points[kept++] = front->points[i];
+	front->n = kept ? kept : front->n;
+	return 0;
+}
+
+/* What to build, how sure its time is, and what the next design of the front has more and less of. */
+static int put_verdict(struct out_json *j, const struct page_points *r, struct err *e)
+{
+	struct study front;
+	struct str line = STR_INIT;
+	size_t at, build;
+	const char *beyond, *words;
+	const struct res_point *p;
+
+	if (buildable(r->t, &front, e) < 0)
+		return -1;
+	at = r->t->n_goals > 1 ? study_knee(&front) : 0;
+	build = front.points[at];
+	p = &front.v.points[build];
+	beyond = sweep_view_beyond(&front.v, p, &words);
+	out_json_open(j, "verdict", '[');
+	str_addf(&line, "Build design %llu: ", (unsigned long long)p->point);
+	add_settings(r, build, &line);
+	out_json_text(j, NULL, str_c(&line));
+	str_clear(&line);
+	str_add(&line, r->t->n_goals > 1 ? "The knee of the front: " : "The best of all: ");
+	add_figures(r->t, build, &line);
+	out_json_text(j, NULL, str_c(&line));
+	if (p->spread_ppm) {
+		const double us = (double)p->total_ps / 1e6;
+
+		str_clear(&line);
+		str_addf(&line, "Four times in five its time lies between %.4g and %.4g us",
+		         us * exp(-(double)(p->spread_down_ppm ? p->spread_down_ppm : p->spread_ppm) / 1e6),
+		         us * exp((double)p->spread_ppm / 1e6));
+		out_json_text(j, NULL, str_c(&line));
+	}
+	if (beyond) {
+		str_clear(&line);
+		str_addf(&line, "No design of the front can be built: of this one %s", beyond);
+		out_json_text(j, NULL, str_c(&line));
+	}
+	if (front.n > 1) {
+		const size_t next = front.points[at + 1 < front.n ? at + 1 : at - 1];
+
+		str_clear(&line);
+		str_addf(&line, "Next to it, design %llu (", (unsigned long long)front.v.points[next].point);
+		add_settings(r, next, &line);
+		str_add(&line, ") is better in ");
+		add_lacks(r->t, next, build, false, &line);
+		str_add(&line, ", and worse in ");
+		add_lacks(r->t, next, build, true, &line);
+		out_json_text(j, NULL, str_c(&line));
+	}
+	out_json_close(j, ']');
+	at = line.failed;
+	str_free(&line);
+	return at ? err_nomem(e, "for the report") : 0;
 }
 
 /* --- effects ----------------------------------------------------------------------------------------------- */
@@ -404,6 +530,8 @@ static int put_results(struct out_json *j, struct study *t, struct err *e)
 	if (find_front(t, &front, &knee, e) < 0 || read_axes(&r, e) < 0)
 		return -1;
 	put_axes(j, &r);
+	if (put_verdict(j, &r, e) < 0)
+		return -1;
 	if (t->n_goals > 1)
 		out_json_u64(j, "knee", t->v.points[knee].point);
 	else

@@ -37,6 +37,7 @@ struct run_report {
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
 	ps_t apart_ps;                   /* the run's time with nothing joined; 0: not asked */
+	struct measured_spread steps;    /* of the trace, where all tables are asked for */
 	bool whole;                      /* all tables, and not the first page alone */
 	const struct baseline *baseline; /* what it is set beside; NULL: unknown */
 	const struct verdict *verdict;   /* what is said first; NULL: nothing */

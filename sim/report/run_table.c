@@ -1,6 +1,7 @@
 /* run_table.c - npusim run for people, from the totals down to what stands behind them, the comparison last; and in any format. */
 #include "sim/report/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/report/run_verdict.h"
@@ -46,6 +47,13 @@ static void measured(struct doc *d, const struct run_report *r, const struct run
 	                  : r->whole && x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
 	                                              : "sum of kernel durations";
 
+	char steps[96];
+
+	if (r->steps.n > 1 && strcmp(how, "sum of kernel durations") == 0) {
+		snprintf(steps, sizeof steps, "%s; %zu steps took %.0f to %.0f us", how, r->steps.n,
+		         (double)r->steps.low_ns / 1e3, (double)r->steps.high_ns / 1e3);
+		how = steps;
+	}
 	total(d, "measured, kernels", unit_us((int64_t)s->kernel_ns), answer ? figure_ratio_kernels(x, &m) : 0, how);
 	if (r->whole)
 		total(d, "measured, copies and sets", unit_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");

@@ -197,6 +197,8 @@ int sweep_eval(const struct sweep *s, const struct sweep_job *job, const char *c
 /* One row of the rows of a mix's parts, in `a`. */
 int sweep_mix(const struct sweep_part *parts, const struct res_point *rows, size_t n, struct arena *a,
               struct res_point *out, struct err *e);
+/* A part's time in a mix's row; NAN: it says none. */
+double sweep_part_us(const char *part, const struct res_point *row, struct arena *a);
 /* What workers of this job keep from point to point: job->memos, of which how.memo is the first. */
 struct run_memo **sweep_memos(const struct sweep_job *job);
 void sweep_memos_free(const struct sweep_job *job, struct run_memo **v);

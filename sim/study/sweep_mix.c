@@ -14,6 +14,16 @@ const char *sweep_mix_stat(const char *part, struct arena *a)
 	return name;
 }
 
+double sweep_part_us(const char *part, const struct res_point *row, struct arena *a)
+{
+	const char *name = sweep_mix_stat(part, a);
+
+	for (size_t i = 0; name && i < row->n_stats; i++)
+		if (strcmp(row->stats[i].name, name) == 0)
+			return (double)row->stats[i].value / 1e3;
+	return NAN;
+}
+
 static uint64_t mean(double x)
 {
 	return x > 0 ? (uint64_t)llround(x) : 0;

@@ -220,6 +220,18 @@ static struct expr_value value_of_figure(const struct sweep_row *row, const stru
 	return v.known ? sweep_names_number(v.x) : (struct expr_value){ EXPR_NULL, 0, NULL };
 }
 
+/* What the machine has of a figure before anything runs. */
+static struct expr_value early_value(const struct figure *f, const struct machine_conf *c)
+{
+	const struct figure_measured none = { .wall_ns = -1 };
+	struct figures x = { .total_ps = 0 };
+	struct figure_value v;
+
+	run_early(&c->cfg, &x);
+	v = figure_value(f, &x, &none);
+	return v.known ? sweep_names_number(v.x) : (struct expr_value){ EXPR_NULL, 0, NULL };
+}
+
 static struct expr_value sweep_names_value(void *arg, int id)
 {
 	const struct sweep_row *row = arg;
@@ -229,7 +241,7 @@ static struct expr_value sweep_names_value(void *arg, int id)
 	if (id < AT_FIGURE)
 		return value_of_key(row, id);
 	if (is_early(id) && row->conf)
-		return row->conf->cfg.die.area ? sweep_names_number((double)row->conf->cfg.die.area / AREA_MM2) : v;
+		return early_value(&figure_table[id - AT_FIGURE], row->conf);
 	if (!p || p->failed)
 		return v;
 	if (id < AT_STALL)

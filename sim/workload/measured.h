@@ -45,4 +45,11 @@ struct tracedb *measured_open(const struct measured_from *from, struct err *e);
 int measured_load(const struct measured_from *from, struct measured *m, struct err *e);
 void measured_free(struct measured *m);
 
+/* Kernels' times of a trace's steps: of its annotations that are called as its range, but for the number at the end. */
+struct measured_spread {
+	size_t n; /* 0: it is no database, or no such range */
+	uint64_t low_ns, high_ns;
+};
+int measured_spread(const char *path, const struct trace *t, struct measured_spread *out, struct err *e);
+
 #endif

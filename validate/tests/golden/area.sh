@@ -5,6 +5,9 @@ try config area tpu-v4 --set die.node=n16 --format csv
 try config area dsocr --set die.node=n6
 try config area dsocr --set die.node=none
 try config area dsocr --set die.link=nvlink9
+try config cost dsocr h100 tpu-v5e b200 rtx5090
+try config cost dsocr --set cost.wafer=12000 --set cost.dram=14.5 --format csv
+try config cost dsocr --set cost.dramm=3
 "$NPUSIM" config peaks dsocr rtx5090 --format csv | cut -d, -f1-10
 quiet trace import $TRACE -o "$TMP/t.db"
 head='sweep: 1\nbase: configs/npu/dsocr.yaml\nrange: decode_step_1\nfidelity: analytic\naxes: {l2.size: [64 MiB, 192 MiB], matrix.rows: [16, 32]}\n'

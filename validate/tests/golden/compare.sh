@@ -9,6 +9,9 @@ step --start cold
 "$NPUSIM" compare -r "$TMP/r.db" --format csv | cut -d, -f1,2,4-6
 "$NPUSIM" compare 1 2 3 -r "$TMP/r.db" --format csv | wc -l
 "$NPUSIM" compare 1 2 -r "$TMP/r.db" | sed -n 's/^\(by kind.*\)/\1/p; s/^\(all  *[0-9]*\).*/\1/p'
+"$NPUSIM" compare 1 2 -r "$TMP/r.db" --format json | awk '/"ratios"/ { on = 1 } on && /"(x|low|high)"/ { v[n++] = $2 + 0 } /"by_kind"/ { on = 0 }
+	END { if (n == 6 && v[0] == 1 && v[1] == 1 && v[2] == 1) print "a run is as fast as itself, for sure"
+	      if (v[4] < v[3] && v[3] < v[5]) print "and how many times as fast another is has an interval" }'
 "$NPUSIM" compare 1 -r "$TMP/r.db" --format json >"$TMP/a.json"
 "$NPUSIM" compare 1 -r "$TMP/r.db" -t "$TMP/t.db" --format json >"$TMP/b.json"
 cmp "$TMP/a.json" "$TMP/b.json" && echo "measured times stored with the run are those of the trace"

@@ -20,6 +20,12 @@ q trace import --from n
 q config show --format ''
 q validate --split f
 q completion ''
+q run -c ds
+q run -c dsocr,tpu-v5
+q run --config=l4
+q run -c configs/npu/ds
+q config check rk
+q run -m llama-3.1
 q run --set l2.p
 q run --set 'l2.policy='
 q run --set=l2.policy=s
@@ -32,7 +38,7 @@ q run --set l2.size=
 q run --set nonsense.k
 q config explain l2.w
 q config explain l2.size vector.l
-q run -c ''
+q run -c l4
 q run --config=x
 q run -t ''
 q run -o ''
@@ -86,7 +92,7 @@ tab run --set = l2.policy = kv
 tab run --set = l2.poli
 cd "$TMP/files"
 tab run -t ''
-tab run -c ''
+tab run -c c
 tab run -t a
 tab run --rules ''
 tab run --rules =

@@ -13,7 +13,7 @@ tab run --format ''
 tab run --set l2.poli
 tab run --set l2.policy=k
 tab run -t ''
-tab run -c ''
+tab run -c c
 tab run --rules ''
 tab run --seed ''
 true

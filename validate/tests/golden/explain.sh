@@ -1,6 +1,15 @@
 # npusim explain: which sentences a run has, that each names its source, and what it says where the machine's file does not: digits
 # are not compared, a model may move them (validate/tests/python holds each to the figure of the run).
 . validate/tests/golden/common
+# A design, by its document; and what is none.
+"$NPUSIM" design -c dsocr -m llama-3.2-1b --layers 2 --context 256 --fidelity analytic --axis cores=x0.25,x0.5,x1 --axis dram.channels=32,48,64 \
+	--axis l2.size=x0.125,x0.5,x1 --reach 'latency_us <= 450' --format json >"$TMP/d.json"
+"$NPUSIM" explain "$TMP/d.json" | grep -cE '^ *[0-9]+  '
+"$NPUSIM" explain "$TMP/d.json" --format csv | cut -d, -f1
+echo '{}' >"$TMP/none.json"
+try explain "$TMP/none.json"
+printf '{"explained": [1, {"text": 3}' >"$TMP/none.json"
+try explain "$TMP/none.json"
 cp "$CONFIG" "$TMP/mine.yaml"
 few() { sed -E 's/[0-9][0-9.,]*/N/g; s/by build .*/by build B/'; }
 abouts() { "$NPUSIM" explain "$@" --format csv | cut -d, -f1 | tr '\n' ' '; echo; }

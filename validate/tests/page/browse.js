@@ -402,6 +402,87 @@ async function checkHostile(browser, dir) {
 	await p.close();
 }
 
+/* A sweep opens with what to build, which is on its front and can be built, and with what is next to it. */
+async function checkSweepVerdict(browser, dir) {
+	const p = await open(browser, path.join(dir, 'sweep.html')),
+		seen = await p.page.evaluate(() => {
+			const s = JSON.parse(document.getElementById('data').textContent).sweeps[0],
+				box = document.querySelector('#sweep0').nextElementSibling;
+			return {
+				first: box.className,
+				lines: [...box.children].map((e) => e.textContent),
+				front: s.points.filter((q) => q[1]).map((q) => q[0]),
+			};
+		}),
+		built = seen.lines[0] && /^Build design (\d+): /.exec(seen.lines[0]),
+		next = /^Next to it, design (\d+) /.exec(seen.lines[seen.lines.length - 1]);
+
+	check('a sweep opens with what to build', seen.first === 'verdict' && built, seen.lines);
+	check('which is on its front', built && seen.front.includes(Number(built[1])), [seen.lines, seen.front]);
+	check(
+		'and ends with another of the front',
+		next && seen.front.includes(Number(next[1])) && next[1] !== built[1],
+		seen.lines,
+	);
+	checkSilent('sweep verdict', p);
+	await p.close();
+}
+
+/* --- a design ---------------------------------------------------------------------------------------------- */
+
+/* It opens with what to build; its figures are the document's, and the machine to copy has the changes. */
+async function checkDesign(browser, dir) {
+	const p = await open(browser, path.join(dir, 'design.html')),
+		{ page } = p,
+		seen = await page.evaluate(() => {
+			const x = JSON.parse(document.getElementById('data').textContent).designs[0];
+			return {
+				x,
+				first: document.querySelector('#design0').nextElementSibling.className,
+				text: document.querySelector('#design0 + .verdict').textContent,
+				titles: [...document.querySelectorAll('.card h3')].map((e) => e.textContent),
+				steps: document.querySelectorAll('#design0-steps .mark-rect path').length,
+				dots: [...document.querySelectorAll('[id^=design0-around]')].map(
+					(c) => c.querySelectorAll('.mark-symbol path').length,
+				),
+				bars: document.querySelectorAll('#design0-parts .mark-rect path').length,
+			};
+		}),
+		a = seen.x.answer,
+		changed = Object.keys(a.sets).filter((key) => a.sets[key] !== a.base.sets[key]);
+
+	check('a design opens with what to build', seen.first === 'verdict' && /^Build /.test(seen.text), seen.text);
+	check('it says all that was asked', seen.x.answer.bounds.every((b) => seen.text.includes(b.bound)), seen.text);
+	check('and how sure it is', /four times in five/.test(seen.text), seen.text);
+	check('it changes something', changed.length > 0, a.sets);
+	check('and says what', changed.slice(0, 6).every((key) => seen.text.includes(`${key} ${a.sets[key]}`)), seen.text);
+	check('a bar for the start and each step', seen.steps === a.steps.length + 1, seen.steps);
+	check(
+		'a chart a bound, a point a design',
+		seen.dots.length === a.bounds.length && seen.dots.every((n, i) => n >= seen.x.plots[i].points.length),
+		seen.dots,
+	);
+	check('one design is the answer', seen.x.plots.every((c) => c.points.filter((q) => q[3] === 'best').length === 1));
+	check(
+		'no point of a front is beaten',
+		seen.x.plots.every((c) => {
+			const front = c.points.filter((q) => q[2]),
+				sign = c.more ? -1 : 1;
+			return (
+				front.length > 0 &&
+				front.every((q) => !front.some((o) => sign * o[0] < sign * q[0] && o[1] <= q[1]))
+			);
+		}),
+	);
+	check('a bar a part and a design', seen.bars === a.parts.length * (a.runner_up ? 3 : 2), seen.bars);
+	check('neighbours that fail', !a.beside.length || seen.titles.includes('A step away, and better but for the goal'));
+	await page.click('text=copy YAML');
+	const yaml = await page.evaluate(() => navigator.clipboard.readText());
+	check('the YAML is the machine', yaml === seen.x.yaml && /^# /.test(yaml), yaml.slice(0, 80));
+	checkSilent('design', p);
+	await p.close();
+}
+
 /* --- widths ------------------------------------------------------------------------------------------------ */
 
 /* Nothing is wider than the page, no chart than its card, and bars are as long as they are: on a phone, a laptop, a wall. */
@@ -424,7 +505,7 @@ async function checkWidth(browser, dir, name, width, colorScheme) {
 			};
 		});
 
-	if (name === 'run') {
+	if (name !== 'sweep') {
 		check(`${what} it is no wider than the window`, seen.page <= 0, seen.page);
 		check(`${what} no chart is clipped`, seen.clipped.length === 0, seen.clipped);
 	}
@@ -463,7 +544,7 @@ async function checkWidths(browser, dir) {
 	await checkVerdict(browser, dir);
 	for (const scheme of ['light', 'dark'])
 		for (const width of [390, 1280, 1920])
-			for (const name of ['run', 'sweep']) await checkWidth(browser, dir, name, width, scheme);
+			for (const name of ['run', 'sweep', 'design']) await checkWidth(browser, dir, name, width, scheme);
 }
 
 /* --- pictures ---------------------------------------------------------------------------------------------- */
@@ -515,6 +596,8 @@ async function shots(browser, dir) {
 	} else {
 		await checkRun(browser, dir);
 		await checkSweep(browser, dir);
+		await checkSweepVerdict(browser, dir);
+		await checkDesign(browser, dir);
 		await checkHostile(browser, dir);
 		await checkWidths(browser, dir);
 		console.log(`${passed} passed, ${failed} failed`);

@@ -55,6 +55,9 @@ rc=$?
 if [ "$rc" = 4 ] && grep -q 'is not in this build' "$work/said"; then cat "$work/said"; missing "this build has no page"; fi
 cat "$work/said"
 [ "$rc" = 0 ] || exit 1
+quiet "$NPUSIM" design -c dsocr --mix 'llama-3.2-1b:3,layers=1,context=64, llama-3.2-1b:prefill,layers=1,tokens=32' --fidelity analytic -n 40 \
+	--axis cores=x0.25,x0.5,x1 --axis dram.channels=16,32,48,64 --axis l2.size=x0.125,x0.5,x1 --axis matrix.cols=x0.25,x1 \
+	--reach 'mix.worst_ns <= 300000' --within 'power_w <= 300' -o "$work/design.html"
 
 if [ "$mode" = shots ]; then
 	NODE_PATH=$driver/node_modules node "$here/browse.js" shots "$work" || exit 1

@@ -3,6 +3,7 @@
 
 #include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
+#include "arch/machine/machine_cost.h"
 #include "arch/machine/machine_peak.h"
 #include "sim/engine/real.h"
 #include "validate/tests/test.h"
@@ -322,11 +323,110 @@ TEST(a_die_is_as_large_as_its_edges_need)
 	CHECK(mm2[1] < 60 && mm2[1] > 17.2);
 }
 
+static bool near(double got, double want, double by)
+{
+	return got > want - by && got < want + by;
+}
+
+static struct machine_conf *loaded(const char *machine, const char *const *sets, int n)
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_load(machine, sets, n, &e);
+
+	CHECK_OK(c ? 0 : -1, e);
+	return c;
+}
+
+static double usd(const char *machine, const char *const *sets, int n)
+{
+	struct machine_conf *c = loaded(machine, sets, n);
+	const double all = (double)c->cfg.cost.all / 1e6;
+
+	machine_conf_free(c);
+	return all;
+}
+
+TEST(a_machine_costs_its_good_dies_and_its_dram)
+{
+	static const char *const half[] = { "dram.capacity=24 GiB" }, *const clean[] = { "cost.defects=0.0001" },
+				 *const own[] = { "cost.wafer=1000", "cost.dram=1.5" },
+				 *const none[] = { "dram.capacity=0 B" }, *const two[] = { "l2.size=1536 MiB" };
+	struct machine_conf *c = loaded("dsocr", NULL, 0);
+	struct tech *t = load("n5");
+	struct machine_cost x;
+
+	machine_cost(&c->cfg, t, &x);
+	/* 680.75 mm2: 103.84 in a wafer's area, 25.54 at its edge; (1 + 6.8075 x 0.105 / 3)^-3; 51.54 GB at 7 */
+	CHECK_U64(x.dies, 1);
+	CHECK_U64(x.on_wafer, 78);
+	CHECK(x.yield > 526000 && x.yield < 527500);
+	CHECK(near((double)x.silicon / 1e6, 16988.0 / 78 / 0.52674, 0.001 * 413));
+	CHECK(near((double)x.dram / 1e6, 51.5396 * 7, 0.01));
+	CHECK(near(usd("dsocr", NULL, 0), 413.5 + 360.8, 0.5));
+	CHECK(near(usd("dsocr", half, 1), 413.5 + 180.4, 0.5));
+	CHECK(near(usd("dsocr", clean, 1), 16988.0 / 78 + 360.8, 0.5));
+	CHECK(near(usd("dsocr", own, 2), 413.5 * 1000 / 16988 + 51.5396 * 1.5, 0.1));
+	CHECK(usd("dsocr", none, 1) == 0); /* not known, and not free */
+	tech_free(t);
+	machine_conf_free(c);
+	c = loaded("dsocr", two, 1);
+	t = load("n5");
+	machine_cost(&c->cfg, t, &x);
+	CHECK(x.dies == 3 && x.die_nm2 <= t->die.limit.reticle && x.die_nm2 * 3 + 3 > c->cfg.die.area);
+	tech_free(t);
+	machine_conf_free(c);
+}
+
+TEST(more_area_and_more_defects_cost_more)
+{
+	static const char *const sizes[] = { "l2.size=24 MiB", "l2.size=96 MiB", "l2.size=192 MiB", "l2.size=400 MiB" };
+	static const char *const defects[] = { "cost.defects=0.05", "cost.defects=0.105", "cost.defects=0.5" };
+
+	for (int i = 1; i < 4; i++)
+		CHECK(usd("dsocr", &sizes[i], 1) > usd("dsocr", &sizes[i - 1], 1));
+	for (int i = 1; i < 3; i++)
+		CHECK(usd("dsocr", &defects[i], 1) > usd("dsocr", &defects[i - 1], 1));
+}
+
+TEST(prices_that_nobody_says_change_no_hash)
+{
+	static const char *const zero[] = { "cost.wafer=0" }, *const own[] = { "cost.wafer=1000" };
+	struct machine_conf *a = loaded("dsocr", NULL, 0), *b = loaded("dsocr", zero, 1), *c = loaded("dsocr", own, 1);
+
+	CHECK_U64(cfg_hash(b->raw), cfg_hash(a->raw));
+	CHECK(cfg_hash(c->raw) != cfg_hash(a->raw));
+	machine_conf_free(a);
+	machine_conf_free(b);
+	machine_conf_free(c);
+}
+
+TEST(stacks_hold_so_much_and_no_more)
+{
+	static const char *const holds[] = { "dram.capacity=72 GiB" }, *const over[] = { "dram.capacity=73 GiB" },
+				 *const fewer[] = { "dram.channels=16" };
+	struct real_beyond beyond[REAL_MOST];
+	struct machine_conf *c = loaded("dsocr", holds, 1);
+
+	CHECK_U64(real_machine(&c->cfg, 1, beyond), 0); /* three stacks of 24 GiB */
+	machine_conf_free(c);
+	c = loaded("dsocr", over, 1);
+	CHECK_U64(real_machine(&c->cfg, 1, beyond), 1);
+	CHECK_STR(beyond[0].what, "capacity");
+	CHECK(beyond[0].limit > 71.9 && beyond[0].limit < 72.1);
+	machine_conf_free(c);
+	c = loaded("dsocr", fewer, 1); /* one stack, and 48 GiB */
+	CHECK_U64(real_machine(&c->cfg, 1, beyond), 1);
+	CHECK_STR(beyond[0].what, "capacity");
+	machine_conf_free(c);
+}
+
 SUITE(t_area, T(sram_takes_its_cells_and_more_for_a_port), T(a_phy_is_by_pin_and_does_not_shrink_but_its_controller),
       T(an_array_is_its_multiply_adds_wherever_they_stand),
       T(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none), T(no_amount_that_goes_up_makes_a_die_smaller),
       T(leakage_of_a_square_millimetre_goes_with_power_and_density),
       T(what_nobody_builds_is_told_and_what_is_sold_is_not), T(a_die_is_as_large_as_its_edges_need),
+      T(a_machine_costs_its_good_dies_and_its_dram), T(more_area_and_more_defects_cost_more),
+      T(prices_that_nobody_says_change_no_hash), T(stacks_hold_so_much_and_no_more),
       T(a_node_that_is_not_there_is_told_when_the_machine_is_read),
       T(dies_are_within_a_quarter_of_published_ones_and_boards_within_a_fifth),
       T(a_peak_is_not_known_where_the_memory_is_not_and_rises_with_what_there_is));

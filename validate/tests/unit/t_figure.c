@@ -381,6 +381,18 @@ TEST(a_worker_sends_every_figure)
 	arena_free(a);
 }
 
+/* Whoever copies a name from the JSON into a sweep is understood; measured_us alone is two figures (results/figure.h). */
+TEST(what_the_json_calls_a_figure_is_its_name_too)
+{
+	for (const struct figure *f = figure_table; f->help; f++) {
+		const struct figure *of = f->json ? figure_named(f->json) : f;
+
+		if (of != f && strcmp(f->json, "measured_us") != 0)
+			test_fail(__FILE__, __LINE__, "'%s' of the JSON is %s", f->json, of ? of->help : "no name");
+	}
+	CHECK(figure_named("total_us") == figure_named("latency_us"));
+}
+
 TEST(every_named_figure_is_a_name_in_expressions_with_its_value)
 {
 	const struct res_point p = point();
@@ -441,5 +453,5 @@ SUITE(t_figure, T(no_two_figures_share_a_name_or_a_place), T(a_row_is_whole),
       T(a_stored_run_has_its_figures_in_columns_and_among_its_statistics),
       T(a_run_that_differs_in_one_figure_is_another_and_all_go_into_a_merged_file),
       T(a_stored_point_has_its_figures_in_columns_and_among_its_statistics), T(a_worker_sends_every_figure),
-      T(every_named_figure_is_a_name_in_expressions_with_its_value),
+      T(every_named_figure_is_a_name_in_expressions_with_its_value), T(what_the_json_calls_a_figure_is_its_name_too),
       T(every_figure_with_a_place_is_a_column_in_the_order_of_places));

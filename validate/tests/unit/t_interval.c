@@ -416,6 +416,95 @@ TEST(the_committed_intervals_are_those_of_the_committed_totals)
 	arena_free(x.a);
 }
 
+/* --- two machines --- */
+
+static struct interval_side side(const char *group, uint64_t hash, double low, double high, double a, double b)
+{
+	struct interval_side s = { .group = group, .hash = hash, .time = { low, high } };
+
+	interval_add(&s.errors, "a", a);
+	interval_add(&s.errors, "b", b);
+	return s;
+}
+
+static double width(struct interval_range r)
+{
+	return log(r.high) - log(r.low);
+}
+
+TEST(a_machine_against_itself_has_no_interval_and_no_two_a_wider_one_than_both)
+{
+	static const double ends[] = { 1, 1.04, 1.3, 5.6 }, parts[] = { 0, 0.2, 1 };
+
+	for (int i = 0; i < 4 * 4 * 3 * 3 * 2; i++) {
+		const struct interval_side x = side("gpu", 1, 1 / ends[i % 4], ends[i / 4 % 4], parts[i / 16 % 3], 0.3),
+					   y = side(i / 144 ? "gpu" : "", 2, 1 / ends[i / 4 % 4], ends[(i + 1) % 4],
+		                                    parts[i / 48 % 3], 0.5);
+		const struct interval_range same = interval_pair_range(&x, &x, 0.4),
+					    r = interval_pair_range(&x, &y, 0.4),
+					    apart = interval_pair_range(&x, &y, 0),
+					    back = interval_pair_range(&y, &x, 0.4);
+
+		CHECK(near(same.low, 1) && near(same.high, 1));
+		CHECK(width(r) <= width(x.time) + width(y.time) + 1e-9);
+		CHECK(width(r) <= width(apart) + 1e-9);
+		CHECK(r.low <= 1 && r.high >= 1);
+		CHECK(near(r.low * back.high, 1) && near(r.high * back.low, 1));
+	}
+}
+
+TEST(only_what_is_of_one_group_and_class_cancels)
+{
+	const struct interval_side x = side("gpu", 1, 0.9, 1.1, 1, 0), y = side("gpu", 2, 0.9, 1.1, 1, 0),
+				   z = side("gpu", 3, 0.9, 1.1, 0, 1), other = side("tpu", 4, 0.9, 1.1, 1, 0),
+				   none = side("", 5, 0.9, 1.1, 1, 0), nobody = side("", 6, 0.9, 1.1, 1, 0);
+	const double apart = width(interval_pair_range(&x, &other, 0.4));
+
+	CHECK(width(interval_pair_range(&x, &y, 0.4)) < 0.8 * apart);
+	CHECK(near(width(interval_pair_range(&x, &z, 0.4)), apart));
+	CHECK(near(width(interval_pair_range(&none, &nobody, 0.4)), apart));
+	CHECK(width(interval_pair_range(&x, &y, 0)) > width(interval_pair_range(&x, &y, 0.2)));
+}
+
+/* Steps that an H100 and an H200 ran: also by what is shared where the step's model is left out. */
+TEST(the_measured_ratio_of_two_gpus_lies_in_four_of_five_intervals)
+{
+	size_t pairs = 0, in = 0, narrower = 0;
+	struct err e = ERR_INIT;
+	struct interval interval;
+	struct steps x;
+
+	steps_up(&x);
+	CHECK(interval_load(x.a, &interval, &e) == 1);
+	CHECK(fabs(interval.shared - interval_shared(x.v, x.n, &x.acc, NULL)) < 1e-3);
+	for (size_t i = 0; i < x.n; i++)
+		for (size_t k = 0; k < x.n; k++) {
+			const struct interval_total *t[] = { &x.v[i], &x.v[k] };
+			struct interval_side s[2];
+			struct interval_range r, apart;
+			double ratio;
+
+			if (strcmp(t[0]->device, "h100") != 0 || !interval_is_pair(t[0], t[1]))
+				continue;
+			for (int m = 0; m < 2; m++) {
+				const double half = interval_quantile(x.v, x.n, NULL, t[m]->model) * t[m]->spread;
+
+				s[m] = (struct interval_side){ "gpu", (uint64_t)m, { exp(-half), exp(half) }, { 0 } };
+				interval_weigh(&x.acc, &t[m]->shares, &s[m].errors);
+			}
+			r = interval_pair_range(&s[0], &s[1], interval_shared(x.v, x.n, &x.acc, t[0]->model));
+			apart = interval_pair_range(&s[0], &s[1], 0);
+			ratio = t[0]->measured_us / t[1]->measured_us / (t[0]->simulated_us / t[1]->simulated_us);
+			pairs++;
+			in += ratio >= r.low && ratio <= r.high;
+			narrower += width(r) < 0.9 * width(apart);
+		}
+	CHECK(pairs >= 6);
+	CHECK(10 * in >= 8 * pairs);
+	CHECK_U64(narrower, pairs);
+	arena_free(x.a);
+}
+
 /* A quantile that is found without a device does not move when that device's totals do. */
 TEST(what_is_left_out_is_not_looked_at)
 {
@@ -477,5 +566,7 @@ SUITE(t_interval, T(errors_go_together_within_a_class_and_apart_between_classes)
       T(rows_that_calibrated_a_machine_narrow_its_interval_by_class),
       T(intervals_of_other_families_hold_four_of_five_rows_of_a_family_left_out),
       T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
+      T(a_machine_against_itself_has_no_interval_and_no_two_a_wider_one_than_both),
+      T(only_what_is_of_one_group_and_class_cancels), T(the_measured_ratio_of_two_gpus_lies_in_four_of_five_intervals),
       T(the_committed_intervals_are_those_of_the_committed_totals), T(what_is_left_out_is_not_looked_at),
       T(a_table_of_totals_that_is_none_has_its_line));
