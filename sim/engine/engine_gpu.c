@@ -1,5 +1,6 @@
 /* engine_gpu.c - launches one after the other in closed form, over the same op stream and memory as a machine of commands.
  *
+ * What the L2 finds is by events, or in closed form, too (gpu_l2_form.h): two engines that differ in that alone.
  * Total is the sum of the launches: a graph's nodes follow each other without a gap that can be seen (validate/cuda
  * micro_graph: a node's period is its own duration). What a host adds when it launches them one by one is told apart
  * (wall_eager_ps, wall_graph_ps).
@@ -15,6 +16,7 @@
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/gpu_l2_form.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/run_memo.h"
 #include "traces/trace.h"
@@ -238,13 +240,28 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 	roofline(c, g, r);
 }
 
+/* Each launch's bytes through the L2. */
+static int move_bytes(const struct machine_cfg *c, const struct run_opts *o, struct gpu_work *w, struct arena *a,
+                      struct err *e)
+{
+	struct gpu_traffic *t;
+	int rc;
+
+	if (o->fidelity == RUN_ANALYTIC)
+		return gpu_l2_form(w, &c->mem.l2, o->start != RUN_COLD, a, e);
+	if (!(t = gpu_traffic_new(&c->mem, c->clock, e)))
+		return -1;
+	rc = gpu_work_run(w, o->start != RUN_COLD, t, e);
+	gpu_traffic_free(t);
+	return rc;
+}
+
 static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
                           struct run_result *out, struct err *e)
 {
 	struct gpu g = machine_gpu(&conf->cfg);
 	struct run_memo *own = o->memo ? NULL : run_memo_new_from(conf->source, e), *memo = o->memo ? o->memo : own;
 	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
-	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
 	struct map_footprint need;
 	struct gpu_work w;
 	struct op_stream x;
@@ -254,7 +271,7 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 
 	out->steps = o->start != RUN_COLD ? 2 : 1;
 	out->reuse_ppm = picks_reuse(out->stream);
-	if (!t || check_work(&g, out->stream, e) < 0 || map_footprint(out->stream, NULL, a, &need, e) < 0 ||
+	if (!kernels || check_work(&g, out->stream, e) < 0 || map_footprint(out->stream, NULL, a, &need, e) < 0 ||
 	    map_capacity_check(&need, &conf->cfg.mem.dram, e) < 0 ||
 	    launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
 		goto out;
@@ -262,7 +279,7 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 		err_set(e, ERR_NOMEM, "out of memory for results");
 		goto out;
 	}
-	if (gpu_work_run(&w, o->start != RUN_COLD, t, e) < 0 || count_work(&g, &w, a, &work, e) < 0 ||
+	if (move_bytes(&conf->cfg, o, &w, a, e) < 0 || count_work(&g, &w, a, &work, e) < 0 ||
 	    energy_rows(work, a, out, e) < 0)
 		goto out;
 	if (work)
@@ -270,7 +287,6 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 	results(&conf->cfg, &g, &w, work, took, out);
 	rc = 0;
 out:
-	gpu_traffic_free(t);
 	run_memo_free(own);
 	return rc;
 }
@@ -289,12 +305,22 @@ static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, str
 
 static bool can(const struct machine_cfg *c, enum run_fidelity f)
 {
-	(void)f; /* there is one */
-	return machine_runs(c) == MACHINE_LAUNCHES;
+	return machine_runs(c) == MACHINE_LAUNCHES && f == RUN_EVENT;
 }
 
-const struct engine_ops engine_gpu = { .fidelity = "analytic",
+static bool can_form(const struct machine_cfg *c, enum run_fidelity f)
+{
+	return machine_runs(c) == MACHINE_LAUNCHES && f == RUN_ANALYTIC;
+}
+
+const struct engine_ops engine_gpu = { .fidelity = "event",
 	                               .how = "a GPU's launches in closed form, its L2 by events",
 	                               .can = can,
 	                               .run = engine_gpu_run,
 	                               .stats = stats };
+
+const struct engine_ops engine_gpu_form = { .fidelity = "analytic",
+	                                    .how = "a GPU's launches in closed form, its L2 too, equal layers once",
+	                                    .can = can_form,
+	                                    .run = engine_gpu_run,
+	                                    .stats = stats };
