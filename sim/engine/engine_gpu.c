@@ -66,6 +66,24 @@ static uint64_t mean_power(const struct gpu *at, void *arg)
 	return energy_power(fj, t);
 }
 
+static ps_t all_take(const struct gpu *at, void *arg)
+{
+	const struct running *n = arg;
+	ps_t t = 0;
+
+	for (size_t i = 0; i < n->w->n; i++)
+		t += engine_gpu_counts(n, i) ? gpu_time(at, &n->w->launches[i]).total : 0;
+	return t;
+}
+
+/* Under the cap, and no faster than it must be. */
+static uint64_t clock_for(const struct gpu *g, struct running *n)
+{
+	const struct gpu capped = gpu_at_clock(g, gpu_power_clock(g, mean_power, n));
+
+	return gpu_power_pace(&capped, all_take, n);
+}
+
 /* Data of random values toggle; those of one value do not, whatever the format. */
 static int count_work(const struct gpu *g, const struct gpu_work *w, struct arena *a, const struct gpu_activity **out,
                       struct err *e)
@@ -233,6 +251,11 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 	r->wall_graph_ps = wall.graph;
 	if (work) {
 		r->clock_khz = g->clock;
+		if (g->cfg->power.latency_target > r->total_ps)
+			r->energy_period_fj = energy_add(
+				r->energy_fj,
+				gpu_energy_idle(&(struct gpu){ .clock = g->top, .top = g->top, .cfg = g->cfg },
+			                        g->cfg->power.latency_target - r->total_ps));
 		r->energy_eager_fj = energy_add(
 			r->energy_fj, gpu_energy_idle(g, wall.eager > r->total_ps ? wall.eager - r->total_ps : 0));
 	}
@@ -283,7 +306,7 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 	    energy_rows(work, a, out, e) < 0)
 		goto out;
 	if (work)
-		g = gpu_at_clock(&g, gpu_power_clock(&g, mean_power, &(struct running){ &w, work }));
+		g = gpu_at_clock(&g, clock_for(&g, &(struct running){ &w, work }));
 	results(&conf->cfg, &g, &w, work, took, out);
 	rc = 0;
 out:
