@@ -52,7 +52,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
       map_reuse map_reuse_preloaded map_stationary map_footprint map_lower_bound map_bound map_remainder map_nest map_nest_emit \
       map_candidate map_predict map_evaluate map_memo map_cost map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
-ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
+ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
 STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
@@ -94,7 +94,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            workload request staged program \
            occupancy tiled gpu gpu_forms kernels power npu_power energy tech area link host sram partition $(UNITS:%=unit_%) unit_issue \
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
-           machine engine gpu_baseline diag fuse map coschedule map_attention analytic figure op_figure \
+           machine engine gpu_baseline gpu_l2_form diag fuse map coschedule map_attention analytic figure op_figure \
            validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
            api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline
 CONTRACT = memory

@@ -24,7 +24,7 @@
 /* A device: the configuration's parts the closed forms look at. */
 struct gpu {
 	uint64_t clock; /* kHz, that it runs at */
-	uint64_t top;   /* kHz, its full clock: below that where power is capped */
+	uint64_t top;   /* kHz, its full clock: below that where power is capped, or the clock locked */
 	uint32_t sms;
 	uint64_t l2; /* bytes */
 	const struct gpu_cfg *cfg;

@@ -72,8 +72,13 @@ struct gpu_rows_cfg {
 };
 
 /* What the board takes (gpu_power.h); a member for each event of gpu_event.h. */
+enum gpu_mode { GPU_RACE, GPU_PACE };
+
 struct gpu_power_cfg {
 	uint64_t idle, idle_low, cap, lit, awake; /* uW */
+	uint64_t clock;                           /* kHz */
+	uint32_t mode;                            /* enum gpu_mode */
+	ps_t latency_target;                      /* 0: none */
 	uint64_t awake_rate;                      /* bytes/s */
 	uint32_t reach, slope, droop;
 	bool constant; /* data are of one value */

@@ -25,6 +25,19 @@ uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks)
 	return 1;
 }
 
+/* FlashAttention 2's kernel that joins the parts of split keys, FlashMLA's, too. */
+static void flash_combine(const struct kernels *k, const struct op *o, const char *name, uint64_t ctas,
+                          struct geometry *out)
+{
+	gpu_geometry_put(out, k, o, name, (struct grid){ ctas, 1, 1, 128 });
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].steps = 1;
+	out->kernel[1].cycles = 3680;
+	out->kernel[1].loop_cycles = 36;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
 /* FlashInfer's decode over paged keys by its tensor-core kernel (fa2), as vLLM plans it for a graph: rows are the queries
  * of heads that share keys, 16 or 64 of them a tile; chunks of at least 128 keys, as long as keeps two CTAs an SM; what
  * joins them runs in any case. Four warps share a tile of 16 rows along the keys; of 64 rows each has its own 16 and all
@@ -189,14 +202,7 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
 	out->kernel[0].cycles = 3100; /* as FlashAttention's */
 	if (parts == 1)
 		return;
-	gpu_geometry_put(out, k, o, "flash_fwd_mla_combine_kernel",
-	                 (struct grid){ div_up(batch * queries, 4), 1, 1, 128 });
-	out->at[1].registers = 64;
-	out->kernel[1].form = KERNEL_COMBINE;
-	out->kernel[1].steps = 1;
-	out->kernel[1].cycles = 3680;
-	out->kernel[1].loop_cycles = 36;
-	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	flash_combine(k, o, "flash_fwd_mla_combine_kernel", div_up(batch * queries, 4), out);
 }
 
 /* FlashAttention 3, Hopper's, over paged keys: 128 rows (heads of 64: 192) of queries that share keys; keys by what is left
@@ -364,14 +370,7 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
 	if (splits == 1)
 		return true;
-	gpu_geometry_put(
-		out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
-		(struct grid){ div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128 });
-	out->at[1].registers = 64;
-	out->kernel[1].form = KERNEL_COMBINE;
-	out->kernel[1].steps = 1;
-	out->kernel[1].cycles = 3680;
-	out->kernel[1].loop_cycles = 36;
-	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	flash_combine(k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
+	              div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), out);
 	return true;
 }

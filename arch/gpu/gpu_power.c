@@ -8,7 +8,19 @@
 #define COST(name, block, scaled, unit, help) \
 	CFG_ENERGY(struct gpu_power_cfg, name, #name, "0 fJ", 0, UINT64_C(1000000000), NULL, "a " #unit " " help, NONE),
 
+static const char *const mode_names[] = { "race", "pace", NULL };
+
 const struct cfg_field gpu_power_schema[] = {
+	CFG_FREQ(struct gpu_power_cfg, clock, "clock", "0 Hz", 0, 10000000, NULL,
+	         "the full clock, at which costs are: a lower `clock` is a locked one, at less voltage. 0: as `clock`",
+	         "our choice: costs are at the clock that a file gives"),
+	CFG_ENUM(
+		struct gpu_power_cfg, mode, "mode", "race", mode_names,
+		"race: run at the full clock, then wait for the rest of latency_target; pace: at the slowest clock that"
+		" meets it",
+		"our choice: what boards do by themselves"),
+	CFG_PS(struct gpu_power_cfg, latency_target, "latency_target", "0", 0, 1000 * PS_MS, NULL,
+	       "time that a run may take: pace slows down to it, and the energy until then is told; 0: none", "none"),
 	CFG_POWER(struct gpu_power_cfg, idle, "idle", "0 W", 0, UINT64_C(100000000000), NULL,
 	          "of the board, clocks up and nothing to do; 0: no power is modelled", NONE),
 	CFG_POWER(struct gpu_power_cfg, idle_low, "idle_low", "0 W", 0, UINT64_C(100000000000), NULL,
@@ -94,6 +106,10 @@ int gpu_power_check(const struct gpu_power_cfg *p, struct err *e)
 		             "'power.cap' is %s, and the board takes %s with nothing to do at its lowest clocks"
 		             " ('power.idle_low'): no clock fits under it",
 		             str_c(&cap), str_c(&idle));
+	else if (p->mode == GPU_PACE && (!p->latency_target || !p->idle))
+		rc = err_set(e, ERR_CONFIG, "'power.mode' is pace, and %s",
+		             p->idle ? "there is no time to keep: give 'power.latency_target'"
+		                     : "no power is modelled: give 'power.idle'");
 	else if (p->idle_low > p->idle)
 		rc = err_set(e, ERR_CONFIG, "'power.idle_low' is %s, more than 'power.idle'", str_c(&idle));
 	str_free(&cap);
@@ -167,10 +183,10 @@ uint64_t gpu_power_droop(const struct gpu *g, const struct gpu_activity *x, uint
 uint64_t gpu_power_clock(const struct gpu *g, gpu_power_fn *watts, void *arg)
 {
 	const uint64_t cap = energy_scale(g->cfg->power.cap, g->cfg->power.reach);
-	uint64_t low = 1, high = g->top / GPU_CLOCK_STEP;
+	uint64_t low = 1, high = g->clock / GPU_CLOCK_STEP;
 
 	if (!gpu_power_known(g) || !cap || watts(g, arg) <= cap)
-		return g->top;
+		return g->clock;
 	while (low < high) { /* the answer is in [low, high) or is low */
 		const uint64_t mid = (low + high) / 2;
 		struct gpu at = gpu_at_clock(g, mid * GPU_CLOCK_STEP);
@@ -181,4 +197,25 @@ uint64_t gpu_power_clock(const struct gpu *g, gpu_power_fn *watts, void *arg)
 			high = mid;
 	}
 	return (low > 1 ? low - 1 : 1) * GPU_CLOCK_STEP;
+}
+
+/* Time falls with the clock: the lowest step that is in time is found by halves, from the lowest that a board was
+ * measured at. */
+uint64_t gpu_power_pace(const struct gpu *g, gpu_took_fn *took, void *arg)
+{
+	const struct gpu_power_cfg *p = &g->cfg->power;
+	uint64_t low = g->top * shape[0].clock / MILLION / GPU_CLOCK_STEP, high = g->clock / GPU_CLOCK_STEP;
+
+	if (!gpu_power_known(g) || p->mode != GPU_PACE || took(g, arg) >= p->latency_target)
+		return g->clock;
+	while (low < high) {
+		const uint64_t mid = (low + high) / 2;
+		struct gpu at = gpu_at_clock(g, mid * GPU_CLOCK_STEP);
+
+		if (took(&at, arg) <= p->latency_target)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return ps_min(low * GPU_CLOCK_STEP, g->clock);
 }

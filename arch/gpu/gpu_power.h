@@ -10,6 +10,7 @@
  * A cap: the board's controller lowers the clock, in steps of 15 MHz, until the mean power of what runs over and over (0.1 s
  * of it, more than a step) fits. Rates of DRAM and L2 stay; what SMs do takes longer. Products were calibrated in bursts,
  * where the tensor cores' sudden current lowers the clock by itself: that share (power.droop) a cap does not take again.
+ * A `clock` under power.clock is a locked one: it is f, power.clock f0. A cap then lowers it from there.
  * Leaves out: temperature, the controller's own time.
  * Invariants: I1 a part is never negative and all parts sum to the energy exactly; I2 more events, or more time, never take
  * less; I3 a lower cap never gives a higher clock; I4 without power.idle nothing here changes anything.
@@ -63,7 +64,10 @@ typedef uint64_t gpu_power_fn(const struct gpu *at, void *arg);
 /* The highest clock for a launch whose multiply-adds keep the tensor cores busy in so many of the core's cycles: their
  * current, not the power, is what lowers it. */
 uint64_t gpu_power_droop(const struct gpu *g, const struct gpu_activity *x, uint64_t cycles);
-/* The highest clock at which that fits under the cap; the full one where there is no cap. */
+/* The highest clock at which that fits under the cap; the device's where there is no cap. */
 uint64_t gpu_power_clock(const struct gpu *g, gpu_power_fn *watts, void *arg);
+/* Of power.mode pace, the lowest clock at which that takes no more than power.latency_target; else the device's. */
+typedef ps_t gpu_took_fn(const struct gpu *at, void *arg);
+uint64_t gpu_power_pace(const struct gpu *g, gpu_took_fn *took, void *arg);
 
 #endif

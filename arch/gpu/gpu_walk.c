@@ -91,8 +91,14 @@ void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 	f.loop = (trips > 1 ? trips - 1 : 0) * gpu_flow_turn(g, l);
 	if (moves && bytes * f.grid.ctas > l->mem.read)
 		f.reread = bytes * f.grid.ctas - l->mem.read;
-	if (moves &&
-	    k->tensor) /* on the SM that has the most CTAs; exponentials between the products of an attention */
+	if (moves && k->tensor && k->busy && k->tile_m) /* a tile a CTA, in turns over the SMs */
+		f.math = gpu_math_time(g, l->op->dtype,
+		                       (uint64_t)k->tile_m * k->tile_n *
+		                               round_up(l->op->shape.k, k->tile_k ? k->tile_k : 1),
+		                       1) *
+		         busiest * 100 / k->busy;
+	else if (moves &&
+	         k->tensor) /* on the SM that has the most CTAs; exponentials between the products of an attention */
 		f.math = gpu_math_time(g, l->op->dtype, div_up(w.macs, f.grid.ctas) * busiest, 1) +
 		         clock_span(div_up(div_up(w.sfu, f.grid.ctas) * busiest, g->c->sfu), g->clock);
 	else if (moves)

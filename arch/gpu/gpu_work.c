@@ -149,7 +149,7 @@ static uint64_t instance(const struct op_tensor *t, const struct op_operand *x, 
 	return (start + x->slot) % t->instances;
 }
 
-int gpu_work_move(struct gpu_work *w, uint32_t op, uint32_t pass, struct gpu_traffic *t, struct err *e)
+int gpu_work_move_by(struct gpu_work *w, uint32_t op, uint32_t pass, gpu_move_fn *move, void *arg, struct err *e)
 {
 	const struct op_stream *s = w->stream;
 	const struct op *o = &s->ops[op];
@@ -165,12 +165,25 @@ int gpu_work_move(struct gpu_work *w, uint32_t op, uint32_t pass, struct gpu_tra
 			if (l->kernel.moves == KERNEL_MOVES_NONE ||
 			    (x->write ? l->kernel.moves == KERNEL_MOVES_READS : l->kernel.moves == KERNEL_MOVES_WRITES))
 				continue;
-			if (gpu_traffic_move(t, u->addr + u->stride * instance(u, x, pass) + x->offset,
-			                     x->touched < x->bytes ? x->touched : x->bytes, x->write, &l->mem, e) < 0)
+			if (move(arg,
+			         &(struct gpu_range){ u->addr + u->stride * instance(u, x, pass) + x->offset,
+			                              x->touched < x->bytes ? x->touched : x->bytes, x->tensor,
+			                              x->write },
+			         &l->mem, e) < 0)
 				return -1;
 		}
 	}
 	return 0;
+}
+
+static int by_traffic(void *arg, const struct gpu_range *r, struct gpu_mem *m, struct err *e)
+{
+	return gpu_traffic_move(arg, r->addr, r->bytes, r->write, m, e);
+}
+
+int gpu_work_move(struct gpu_work *w, uint32_t op, uint32_t pass, struct gpu_traffic *t, struct err *e)
+{
+	return gpu_work_move_by(w, op, pass, by_traffic, t, e);
 }
 
 int gpu_work_run(struct gpu_work *w, bool warm, struct gpu_traffic *t, struct err *e)

@@ -35,6 +35,14 @@ int gpu_work_repeat(struct gpu_work *w, uint32_t first, uint32_t n, struct err *
 
 /* The operands of op `op`, launch by launch; fills their `mem`. `pass` draws the experts. */
 int gpu_work_move(struct gpu_work *w, uint32_t op, uint32_t pass, struct gpu_traffic *t, struct err *e);
+/* The same, where `move` says what a range of a tensor finds. */
+struct gpu_range {
+	uint64_t addr, bytes;
+	uint32_t tensor;
+	bool write;
+};
+typedef int gpu_move_fn(void *arg, const struct gpu_range *r, struct gpu_mem *m, struct err *e);
+int gpu_work_move_by(struct gpu_work *w, uint32_t op, uint32_t pass, gpu_move_fn *move, void *arg, struct err *e);
 /* All ops once to warm up, then once for what counts. */
 int gpu_work_run(struct gpu_work *w, bool warm, struct gpu_traffic *t, struct err *e);
 

@@ -89,6 +89,7 @@ enum kernel_moves {
 	X(turns, "iterations of a loop whose length is in the code") \
 	X(selects, "1: a loop over the elements a top-k chooses") \
 	X(tensor, "1: multiplies on tensor cores") \
+	X(busy, "percent of the tensor cores' rate at which a tile is multiplied, whole where it is partly filled") \
 	X(joins, "extent of the launch before (1: x, 2: y) that counts the parts a thread joins one after the other") \
 	X(barriers_once, "barriers of the CTA outside its loop") \
 	X(thread_instructions, "instructions a thread executes beside those of its elements") \

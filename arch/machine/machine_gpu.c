@@ -3,7 +3,7 @@
 struct gpu machine_gpu(const struct machine_cfg *c)
 {
 	return (struct gpu){ .clock = c->clock,
-		             .top = c->clock,
+		             .top = c->gpu.power.clock > c->clock ? c->gpu.power.clock : c->clock,
 		             .sms = c->cores,
 		             .l2 = c->mem.l2.size,
 		             .cfg = &c->gpu,

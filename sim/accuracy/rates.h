@@ -10,7 +10,8 @@
  *   formats: [{is: RE, quant: SCHEME}]    engines: [{is: RE, name: TEXT, style: STYLE, launches: graph|host, gap: none}]
  *   contexts: [{is: RE, tokens: N, prompt: N}]    without them the first group of RE is the number
  * The first entry whose RE is found in the cell counts; one with `why: TEXT` instead says that such rows are not supported.
- * A row that nothing of a list fits is not supported either.
+ * A model that no entry fits is a shipped one where the cell is its name, but for capitals, blanks, a publisher before it and what
+ * it was tuned for behind it. A row that nothing of a list fits is not supported either.
  *
  * The simulated time of a step is its launches' as one graph, or as the configuration's host makes them one by one. An
  * engine has one number: a gap between its launches, at least 0, the median over half of its rows, which a hash picks; the
@@ -31,7 +32,8 @@ struct rates_row {
 	double measured_us;
 	const char *why; /* not supported: the reason */
 	const struct ynode *on, *of, *in, *by,
-		*at; /* entries of the map's lists: gpus, models, formats, engines, contexts */
+		*at;           /* entries of the map's lists: gpus, models, formats, engines, contexts */
+	const char *described; /* the model by our name */
 	uint64_t tokens;
 	bool fitted;                   /* the gap of its engine was found on it */
 	double simulated_us, bytes_us; /* without gap; bytes over bandwidth without factor */

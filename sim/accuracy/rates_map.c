@@ -1,5 +1,6 @@
 /* rates_map.c - a table of published rates, and what its words mean. */
 #define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "sim/base/re.h"
 #include "sim/base/str.h"
 #include "traces/text/csv.h"
+#include "workloads/model/model.h"
 
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
 #define ENTRIES_MAX 256
@@ -222,6 +224,25 @@ static int context_of(struct reading *x, struct rates_row *row, const regmatch_t
 	return 0;
 }
 
+/* A shipped model that the cell names: "Qwen/Qwen3-0.6B", "Llama 3.2 3B Instruct". NULL: there is none. */
+static const char *shipped(struct reading *x, const char *cell)
+{
+	static const char *const tuned[] = { "-instruct", "-chat", "-it", "-hf", "-base" };
+	const char *from = strrchr(cell, '/');
+	char *s = arena_strdup(x->r->a, from ? from + 1 : cell);
+	char path[1024];
+
+	for (char *p = s; p && *p; p++)
+		*p = *p == ' ' || *p == '_' ? '-' : (char)tolower((unsigned char)*p);
+	for (size_t i = 0; s && i < COUNT(tuned); i++) {
+		const size_t n = strlen(s), end = strlen(tuned[i]);
+
+		if (n > end && strcmp(s + n - end, tuned[i]) == 0)
+			s[n - end] = 0;
+	}
+	return s && model_shipped(s, path, sizeof path) ? s : NULL;
+}
+
 /* What the row's words mean, or which of them means nothing here. */
 static int explain(struct reading *x, struct rates_row *row)
 {
@@ -231,6 +252,10 @@ static int explain(struct reading *x, struct rates_row *row)
 
 	for (int i = 0; i < LISTS; i++) {
 		*to[i] = fits(x, i, cells[i], m);
+		if (i == MODEL)
+			row->described = *to[i] ? rates_text(*to[i], "model") : shipped(x, cells[i]);
+		if (!*to[i] && i == MODEL && row->described)
+			continue;
 		if (!*to[i])
 			row->why = arena_printf(x->r->a, "no entry of '%s' fits '%s'", lists[i].list, cells[i]);
 		else

@@ -41,7 +41,7 @@ static int simulate(const struct rates *r, const struct rates_row *row, const st
 {
 	const char *how_launched = rates_text(row->by, "launches");
 	const char *style = rates_text(row->by, "style");
-	struct workload_spec o = { .model = rates_text(row->of, "model"),
+	struct workload_spec o = { .model = row->described,
 		                   .quant = rates_text(row->in, "quant"),
 		                   .style = style ? style : build_style_name(BUILD_FUSED),
 		                   .phase = r->prefill ? "prefill" : "decode",
@@ -118,7 +118,7 @@ static void run_row(struct rates *r, struct rates_row *row)
 {
 	struct err e = ERR_INIT;
 	struct machine_conf *conf = machine_of(r, row, &e);
-	struct model *m = conf ? model_load(rates_text(row->of, "model"), &e) : NULL;
+	struct model *m = conf ? model_load(row->described, &e) : NULL;
 
 	if (!m || bytes_over_bandwidth(row, conf, m, &row->bytes_us, &e) < 0 ||
 	    by_layers(r, row, conf, m->layers, &e) < 0) {
@@ -131,7 +131,7 @@ static void run_row(struct rates *r, struct rates_row *row)
 
 static bool alike(const struct rates_row *a, const struct rates_row *b)
 {
-	return a->on == b->on && a->of == b->of && a->in == b->in && a->tokens == b->tokens &&
+	return a->on == b->on && strcmp(a->described, b->described) == 0 && a->in == b->in && a->tokens == b->tokens &&
 	       strcmp(rates_text(a->by, "name"), rates_text(b->by, "name")) == 0;
 }
 

@@ -313,7 +313,7 @@ static int tables_grow(struct table *t, struct err *e)
 	struct op_stream *s = &c->stream;
 
 	/* Rows are counted before they are read: all arrays have their size. */
-	if (c->n + 1 > t->room || s->n_ops + 5 > t->op_room || s->n_launches + 6 > t->launch_room)
+	if (c->n + 1 > t->room || s->n_ops + 10 > t->op_room || s->n_launches + 11 > t->launch_room)
 		return err_set(e, ERR_IO, "%s: grew while it was read", t->name);
 	return 0;
 }
@@ -509,6 +509,7 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 /* --- experts -------------------------------------------------------------------------------------------------- */
 
 #define EXPERTS_MAX 1024
+#define SMALL       3 /* kernels: where each expert's rows begin, whose a tile is, what is padded (or pointers and strides) */
 
 /* Rows of each expert of the chip that has the most, and how many experts have any. `alpha` 0: even; else loads are spread
  * as x^-alpha between one row and 0.8 of the tokens, here at equal steps of its integral where the benchmark draws them,
@@ -521,10 +522,19 @@ static uint32_t rows_of_experts(uint64_t tokens, uint32_t top, uint32_t experts,
 	uint64_t got[EXPERTS_MAX], before = 0, best = 0;
 	uint32_t hit = 0;
 
+	if (alpha == 0) { /* each chip as many picks, each expert of it as many rows */
+		const uint64_t picks = div_up(tokens * top, chips);
+
+		hit = (uint32_t)(picks < experts / chips ? picks : experts / chips);
+		for (uint32_t i = 0; i < hit; i++)
+			rows[i] = picks / hit + (i < picks % hit);
+		return hit;
+	}
+
 	for (uint32_t i = 0; i < experts; i++) { /* the fullest first */
 		const double u = (experts - i - 0.5) / experts;
 
-		load[i] = alpha > 0 ? pow((pow(most, e) - 1) * u + 1, 1 / e) : 1;
+		load[i] = pow((pow(most, e) - 1) * u + 1, 1 / e);
 		sum += load[i];
 	}
 	for (uint32_t i = 0; i < experts; i++) {
@@ -553,15 +563,41 @@ static uint32_t rows_of_experts(uint64_t tokens, uint32_t top, uint32_t experts,
 	return hit;
 }
 
+/* The kernel of FlashInfer's CUTLASS experts on devices that run warp-wide instructions for a type; NULL: another. */
+static const char *cutlass_experts(const struct table *t)
+{
+	static const struct {
+		const char *type;
+		uint32_t from, to; /* capabilities */
+		const char *kernel;
+	} of[] = {
+		{ "fp8", 90, 99, "cutlass_experts_widened" },     { "fp8", 89, 89, "cutlass_experts_fp8" },
+		{ "fp8", 120, 129, "cutlass_experts_fp8" },       { "bfloat16", 80, 89, "cutlass_experts_bf16" },
+		{ "bfloat16", 120, 129, "cutlass_experts_bf16" }, { "nvfp4", 120, 129, "cutlass_experts_fp4" },
+	};
+	const uint32_t capability = t->gpu.cfg->sm.capability;
+
+	for (size_t i = 0; strstr(tables_text(t, KERNEL), "flashinfer_cutlass") && i < sizeof of / sizeof *of; i++)
+		if (strcmp(of[i].type, tables_text(t, DTYPE)) == 0 && capability >= of[i].from &&
+		    capability <= of[i].to)
+			return of[i].kernel;
+	return NULL;
+}
+
 /* One of the two grouped products: rows[i] rows of expert i times its weights. */
 static int grouped(struct table *t, const char *name, const char *cls, enum dtype d, uint32_t bits,
                    const uint64_t *rows, uint32_t hit, uint64_t tokens, uint64_t n, uint64_t k, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
-	const struct experts_tile tile = experts_tile_of(tokens);
+	const char *cutlass = cutlass_experts(t);
+	struct experts_tile tile = experts_tile_of(tokens);
+	struct kernel kernel;
 	uint64_t all = 0, tiles = 0, weights = hit * n * k * bits / 8 + (bits == 4 ? hit * n * k / 16 : 0);
 
+	kernel = kernels_match(t->k, cutlass ? cutlass : "fused_moe_kernel", o->rule);
+	if (cutlass)
+		tile = (struct experts_tile){ .rows = kernel.tile_n, .outputs = kernel.tile_m, .threads = 256 };
 	for (uint32_t i = 0; i < hit; i++) {
 		all += rows[i];
 		tiles += div_up(rows[i], tile.rows);
@@ -570,21 +606,21 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 	operand(s, o, tables_tensor(s, "x", OP_ACTIVATION, d, dtype_bytes(d, all * k), true), false);
 	operand(s, o, tables_tensor(s, "w", OP_WEIGHT, d, weights, true), false);
 	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * all * n, false), true);
-	if (d == DT_FP4) {
+	if (d == DT_FP4 && !cutlass) {
 		if (!lay_out(t, o))
 			return 1;
 	} else {
 		struct op_launch *l = &s->launches[s->n_launches];
 
-		*l = (struct op_launch){
-			.trace_id = -1, .name = "fused_moe_kernel", .waits_for = -1, .registers = 128
-		};
+		*l = (struct op_launch){ .trace_id = -1,
+			                 .name = cutlass ? cutlass : "fused_moe_kernel",
+			                 .waits_for = -1,
+			                 .registers = cutlass ? 168 : 128 };
 		l->grid[0] = (uint32_t)(tiles * div_up(n, tile.outputs));
 		l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
 		l->block[0] = tile.threads;
-		t->out->work.launches[s->n_launches] = (struct gpu_launch){
-			.stream = s, .op = o, .at = l, .kernel = kernels_match(t->k, l->name, o->rule), .count = 1
-		};
+		t->out->work.launches[s->n_launches] =
+			(struct gpu_launch){ .stream = s, .op = o, .at = l, .kernel = kernel, .count = 1 };
 		o->n_launches = 1;
 		t->out->work.n = ++s->n_launches;
 	}
@@ -617,6 +653,9 @@ static int experts_row(struct table *t, struct err *e)
 	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches, y = 0;
 	const char *type = tables_text(t, DTYPE), *spread = tables_text(t, PICKS), *cls, *name;
 	uint64_t tokens, hidden, inter, top, experts, tp, ep, ns, rows[EXPERTS_MAX];
+	const bool own = strstr(tables_text(t, KERNEL), "flashinfer_cutlass") != NULL,
+		   quantises = strncmp(tables_text(t, DTYPE), "fp8", 3) == 0;
+	uint64_t picks;
 	double alpha;
 	uint32_t hit;
 	int rc;
@@ -642,13 +681,23 @@ static int experts_row(struct table *t, struct err *e)
 		return tables_refuse(t, "no distribution of picks: 'balanced' or 'power_law_1.2', not", spread, e);
 	hit = rows_of_experts(tokens, (uint32_t)top, (uint32_t)experts, (uint32_t)ep, alpha, rows);
 	inter /= tp;
-	if (tables_copy(t, name, cls, tokens * top, true, e) < 0 ||
+	/* Triton's other kernels have rows for every pick, whichever chip it is on; CUTLASS's for its own. */
+	picks = own ? 0 : tokens * top;
+	for (uint32_t i = 0; own && i < hit; i++)
+		picks += rows[i];
+	for (int i = 0; i < SMALL; i++)
+		if (tables_copy(t, name, cls, picks, true, e) < 0)
+			return -1;
+	if (quantises && tables_copy(t, name, cls, tokens * hidden, false, e) < 0)
+		return -1;
+	if (tables_copy(t, name, cls, picks, true, e) < 0 ||
 	    (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, tokens, 2 * inter, hidden, e)) < 0)
 		return -1;
 	if (rc == 0 &&
-	    (tables_copy(t, name, cls, tokens * top * inter, false, e) < 0 ||
+	    (tables_copy(t, name, cls, picks * inter, false, e) < 0 ||
+	     (quantises && tables_copy(t, name, cls, picks * inter, false, e) < 0) ||
 	     (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, tokens, hidden, inter, e)) < 0 ||
-	     tables_copy(t, name, cls, tokens * top * hidden, false, e) < 0))
+	     tables_copy(t, name, cls, picks * hidden, false, e) < 0))
 		return -1;
 	if (rc > 0)
 		return tables_drop(t, ops, operands, tensors, launches);
@@ -753,12 +802,12 @@ int tables_read(struct input *in, const struct tables_device *d, const struct ta
 	out->path = t.name;
 	out->of_cases = true;
 	t.room = n + 1;
-	t.op_room = 5 * t.room;
-	t.launch_room = 6 * t.room + 4;
+	t.op_room = 10 * t.room;
+	t.launch_room = 11 * t.room + 4;
 	s->source = t.name;
 	s->ops = arena_array(a, t.op_room, sizeof *s->ops);
-	s->tensors = arena_array(a, 12 * t.room, sizeof *s->tensors);
-	s->operands = arena_array(a, 12 * t.room, sizeof *s->operands);
+	s->tensors = arena_array(a, 22 * t.room, sizeof *s->tensors);
+	s->operands = arena_array(a, 22 * t.room, sizeof *s->operands);
 	s->launches = arena_array(a, t.launch_room, sizeof *s->launches);
 	out->work.stream = s;
 	out->work.launches = arena_array(a, t.launch_room, sizeof *out->work.launches);

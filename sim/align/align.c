@@ -37,6 +37,10 @@ static int describable(const struct model *m, struct err *e)
 		what = "a block beside its picked experts";
 	if (m->mla.kv_rank)
 		what = "latent attention";
+	if (m->arch->block == MODEL_BEHIND || m->arch->block == MODEL_PARALLEL || m->arch->layer_norm)
+		what = "no RMS norm before each block";
+	if (m->arch->plain_mlp)
+		what = "MLPs without a gate";
 	if (what)
 		return err_set(e, ERR_USAGE, "kernels cannot be laid over '%s', which has %s", m->name, what);
 	if (!m->layers || !m->hidden || !m->heads || !m->head_dim || !m->vocab ||

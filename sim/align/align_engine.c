@@ -49,8 +49,8 @@ static void engine_norm(struct walk *w, const struct trace_launch *l, struct put
 {
 	const struct model_heads h = walk_heads(w);
 	const uint64_t b = walk_rows(w), n = l->grid[0];
-	const bool each = walk_in_attention(w) && w->al->m->arch->head_norms && n != b &&
-	                  (n == b * h.heads || n == b * h.kv_heads);
+	const bool each =
+		walk_in_attention(w) && w->al->m->head_norms && n != b && (n == b * h.heads || n == b * h.kv_heads);
 	const uint64_t cols = each ? h.dim : w->al->m->hidden, dims[2] = { each ? n : b, cols };
 	const enum dtype d = w->al->m->dtype;
 

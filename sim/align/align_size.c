@@ -64,7 +64,7 @@ void align_batch(struct align *al)
 		else if (k->rule && k->rule->kind != OP_CONVERT &&
 		         (strcmp(reader, "out_first") == 0 || strcmp(reader, "add_norm") == 0))
 			vote_rows(al, t->launches[i].grid[0], strcmp(reader, "out_first") == 0, votes);
-		else if (k->op && !al->m->arch->head_norms &&
+		else if (k->op && !al->m->head_norms &&
 		         (strcmp(k->op, "aten::_fused_rms_norm") == 0 || strcmp(reader, "norm_out") == 0))
 			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
 	}

@@ -114,7 +114,7 @@ static void second_broadcast(struct walk *w, const struct kname *k, const struct
 		align_tensor(p, 1, k->type, 1, dims);
 		return;
 	}
-	if (!w->begun && w->al->m->arch->scaled_embed && before == is) {
+	if (!w->begun && w->al->m->scale_embed && before == is) {
 		align_tensor(p, 1, x->type, 0, NULL); /* the embedding's factor, a tensor of no dims */
 		return;
 	}

@@ -151,6 +151,22 @@ struct stream {
 	uint32_t sum, add; /* add NO_TENSOR: nothing */
 };
 
+static uint32_t summed(struct builder *b, struct stream *x)
+{
+	if (x->add != NO_TENSOR)
+		x->sum = b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(x->sum), all_of(x->add));
+	x->add = NO_TENSOR;
+	return x->sum;
+}
+
+static uint32_t block_norm(struct builder *b, uint32_t x, const char *name)
+{
+	const struct model *m = b->m;
+
+	return m->arch->layer_norm ? b_layer_norm(b, x, b->rows, m->hidden, m->arch->norm_bias, name)
+	                           : b_norm(b, all_of(x), b->rows, m->hidden, name);
+}
+
 /* Adds what is due, and norms. An engine does both in one kernel. */
 static uint32_t normed(struct builder *b, struct stream *x, const char *name)
 {
@@ -158,12 +174,8 @@ static uint32_t normed(struct builder *b, struct stream *x, const char *name)
 	const enum dtype d = b->m->dtype;
 	uint32_t y, gain, sum;
 
-	if (x->add == NO_TENSOR || b->h->style != BUILD_FUSED) {
-		if (x->add != NO_TENSOR)
-			x->sum = b_each(b, B_ADD, n, false, all_of(x->sum), all_of(x->add));
-		x->add = NO_TENSOR;
-		return b_norm(b, all_of(x->sum), b->rows, b->m->hidden, name);
-	}
+	if (x->add == NO_TENSOR || b->h->style != BUILD_FUSED || b->m->arch->layer_norm)
+		return block_norm(b, summed(b, x), name);
 	gain = b_vector(b, b->m->hidden, name);
 	b_op(b, B_ADD_RMS, d, d)->shape = (struct op_shape){ .rows = b->rows, .cols = b->m->hidden };
 	y = b_make(b, d, n);
@@ -178,26 +190,52 @@ static uint32_t normed(struct builder *b, struct stream *x, const char *name)
 	return y;
 }
 
-static uint32_t build_behind(struct builder *b, uint32_t y, const char *name)
+static uint32_t attention_block(struct builder *b, uint32_t x, uint32_t i)
 {
-	return b->m->arch->four_norms ? b_norm(b, all_of(y), b->rows, b->m->hidden, name) : y;
+	const struct model *m = b->m;
+	uint32_t y;
+
+	if (m->mla.kv_rank)
+		y = b_latent(b, x, i);
+	else
+		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, x, i) : b_attention(b, x, i);
+	return b_summed(b, y, b->rows * m->hidden);
+}
+
+static uint32_t mlp_block(struct builder *b, uint32_t x, uint32_t i)
+{
+	const uint32_t y = model_has_experts(b->m, i) ? b_experts(b, x) : b_mlp(b, x, b->m->inter, "");
+
+	return b_summed(b, y, b->rows * b->m->hidden);
+}
+
+/* What a block reads: the sum so far, normed where norms stand before blocks. */
+static uint32_t before(struct builder *b, struct stream *x, const char *name)
+{
+	return b->m->arch->block == MODEL_BEHIND ? summed(b, x) : normed(b, x, name);
+}
+
+/* What a block adds to the sum. */
+static uint32_t behind(struct builder *b, uint32_t y, const char *name)
+{
+	const enum model_block block = b->m->arch->block;
+
+	if (block == MODEL_AROUND || block == MODEL_BEHIND)
+		y = block_norm(b, y, name);
+	return b->m->scale_block ? b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(y)) : y;
 }
 
 static void layer(struct builder *b, struct stream *x, uint32_t i)
 {
-	const struct model *m = b->m;
-	uint32_t y = normed(b, x, "attention.norm");
+	uint32_t in = before(b, x, "attention.norm"), y = attention_block(b, in, i);
 
-	if (m->mla.kv_rank)
-		y = b_latent(b, y, i);
-	else
-		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, y, i) : b_attention(b, y, i);
-	y = b_summed(b, y, b->rows * m->hidden);
-	x->add = build_behind(b, y, "attention.post_norm");
-	y = normed(b, x, "mlp.norm");
-	y = model_has_experts(m, i) ? b_experts(b, y) : b_mlp(b, y, m->inter, "");
-	y = b_summed(b, y, b->rows * m->hidden);
-	x->add = build_behind(b, y, "mlp.post_norm");
+	if (b->m->arch->block == MODEL_PARALLEL) {
+		x->add = b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(y), all_of(mlp_block(b, in, i)));
+		return;
+	}
+	x->add = behind(b, y, "attention.post_norm");
+	in = before(b, x, "mlp.norm");
+	x->add = behind(b, mlp_block(b, in, i), "mlp.post_norm");
 }
 
 /* --- a step ------------------------------------------------------------------------------------------------------------ */
@@ -303,7 +341,11 @@ static void build_head(struct builder *b, struct stream *x)
 	uint32_t y = normed(b, x, "norm");
 	struct part last = b_lines(b, y, m->hidden, b->rows - rows, rows);
 
-	y = b_product(b, last, (struct gemm){ SCHEME_HEAD, rows, m->vocab, m->hidden, NO_TENSOR, "head", 0 });
+	y = b_product(b, last,
+	              (struct gemm){ SCHEME_HEAD, rows, m->vocab, m->hidden,
+	                             m->arch->head_bias ? b_vector(b, m->vocab, "head.bias") : NO_TENSOR, "head", 0 });
+	if (m->scale_logits)
+		y = b_each1(b, B_SCALE, n, false, all_of(y));
 	if (m->final_softcap) {
 		y = b_each1(b, B_SCALE, n, false, all_of(y));
 		y = b_each1(b, B_TANH, n, false, all_of(y));
@@ -324,7 +366,7 @@ static void build_step(struct builder *b)
 	x.sum = embedded(b);
 	rope_tables(b);
 	block_table(b);
-	if (b->m->arch->scaled_embed)
+	if (b->m->scale_embed)
 		x.sum = b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(x.sum));
 	for (uint32_t i = 0; i < layers && !b->failed; i++) {
 		b->layer = (int32_t)i;

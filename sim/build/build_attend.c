@@ -64,7 +64,7 @@ static uint32_t one_op(struct builder *b, const struct attend *x, enum op_attn a
 
 	o->shape = build_attend_shape_of(b, x);
 	o->algorithm = algorithm;
-	b_read(b, b_of_group(b, all_of(x->q)));
+	b_read(b, b_of_group(b, x->q));
 	b_read(b, looked_at(b, x->k, x, x->dim));
 	if (x->v != x->k)
 		b_read(b, looked_at(b, x->v, x, x->v_dim));
@@ -102,7 +102,7 @@ static uint32_t one_part(struct builder *b, const struct attend *x, uint64_t fro
 	o->shape = build_attend_shape_of(b, x);
 	o->shape.kv_len = n;
 	o->algorithm = OP_ATTN_SPLIT_KV;
-	b_read(b, b_of_group(b, all_of(x->q)));
+	b_read(b, b_of_group(b, x->q));
 	b_read(b, some_keys(b, x->k, x, x->dim, from, n));
 	if (x->v != x->k)
 		b_read(b, some_keys(b, x->v, x, x->v_dim, from, n));
@@ -178,8 +178,8 @@ static uint32_t written_out(struct builder *b, const struct attend *x)
 	uint32_t shares, y;
 
 	build_attend_product(b, x,
-	                     &(struct matmul){ b_of_group(b, all_of(x->q)), looked_at(b, x->k, x, x->dim),
-	                                       all_of(scores), x->kv_len, x->dim });
+	                     &(struct matmul){ b_of_group(b, x->q), looked_at(b, x->k, x, x->dim), all_of(scores),
+	                                       x->kv_len, x->dim });
 	shares = softmax(b, scores, rows, x->kv_len);
 	y = result(b, x);
 	build_attend_product(b, x,

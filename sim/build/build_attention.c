@@ -44,19 +44,21 @@ static uint32_t one_rope(struct builder *b, struct part x, uint64_t heads, uint6
 }
 
 /* Queries and keys by one kernel, as engines do. */
-static void joined_rope(struct builder *b, const struct qkv *x, struct model_heads h, struct attend *a)
+static void joined_rope(struct builder *b, struct qkv *x, struct model_heads h, struct attend *a)
 {
 	const uint64_t rotary = b->m->rotary < h.dim ? b->m->rotary : h.dim, heads = h.heads + h.kv_heads;
 	const enum dtype d = b->m->dtype;
+	struct part k;
 
 	b_op(b, B_ROPE, d, d)->shape = (struct op_shape){ .elems = b->rows * heads * rotary, .arity = 2 };
-	a->q = b_make(b, d, b->rows * h.heads * h.dim);
-	a->k = b_make(b, d, b->rows * h.kv_heads * h.dim);
+	a->q = all_of(b_make(b, d, b->rows * h.heads * h.dim));
+	k = all_of(b_make(b, d, b->rows * h.kv_heads * h.dim));
 	b_read(b, x->q);
 	b_read(b, x->k);
 	b_read(b, all_of(b->cos));
-	b_write(b, all_of(a->q));
-	b_write(b, all_of(a->k));
+	b_write(b, a->q);
+	b_write(b, k);
+	x->k = k;
 	k_flat(b, b_rows[B_ROPE].kernel, b->rows * heads * rotary, heads * rotary, 256);
 }
 
@@ -207,7 +209,7 @@ static struct part head_norm(struct builder *b, struct part x, uint64_t heads, u
 {
 	if (b->m->arch->wide_norms)
 		return all_of(b_norm(b, x, b->rows, heads * dim, name));
-	return b->m->arch->head_norms ? all_of(b_norm(b, x, b->rows * heads, dim, name)) : x;
+	return b->m->head_norms ? all_of(b_norm(b, x, b->rows * heads, dim, name)) : x;
 }
 
 static void head_norms(struct builder *b, struct qkv *x, struct model_heads h)
@@ -216,18 +218,43 @@ static void head_norms(struct builder *b, struct qkv *x, struct model_heads h)
 	x->k = head_norm(b, x->k, h.kv_heads, h.dim, "k.norm");
 }
 
-/* The rkllm style: what is done to queries, keys and values stands behind the product of each. */
-static struct qkv each_with_its_product(struct builder *b, uint32_t x, struct model_heads h, bool shared, uint64_t room,
-                                        struct attend *a)
+/* What a layer keeps of a group's sequences: no more than its window. */
+struct reach {
+	uint64_t old, room;
+};
+
+static struct reach reach_of(const struct builder *b, uint32_t layer)
 {
+	const uint64_t window = b->m->window;
+
+	if (!model_windowed(b->m, layer))
+		return (struct reach){ b->old_len, b->room };
+	return (struct reach){ b->old_len > window - 1 ? window - 1 : b->old_len, b->room > window ? window : b->room };
+}
+
+static bool rotates(const struct builder *b, uint32_t layer)
+{
+	return !b->m->arch->no_rope_full || b->m->layer[layer] != MODEL_FULL;
+}
+
+static struct part rotated(struct builder *b, uint32_t layer, struct part x, uint64_t heads, uint64_t dim)
+{
+	return rotates(b, layer) ? all_of(b_rope(b, x, heads, dim)) : x;
+}
+
+/* The rkllm style: what is done to queries, keys and values stands behind the product of each. */
+static struct qkv each_with_its_product(struct builder *b, uint32_t x, uint32_t layer, struct model_heads h,
+                                        bool shared, struct attend *a)
+{
+	const uint64_t room = reach_of(b, layer).room;
 	const uint64_t row = (uint64_t)h.kv_heads * h.dim;
 	struct qkv r;
 	struct part to, turned;
 
 	q_product(b, x, h, &r);
-	a->q = b_rope(b, head_norm(b, r.q, h.heads, h.dim, "q.norm"), h.heads, h.dim);
+	a->q = rotated(b, layer, head_norm(b, r.q, h.heads, h.dim, "q.norm"), h.heads, h.dim);
 	r.k = k_product(b, x, h);
-	turned = all_of(b_rope(b, head_norm(b, r.k, h.kv_heads, h.dim, "k.norm"), h.kv_heads, h.dim));
+	turned = rotated(b, layer, head_norm(b, r.k, h.kv_heads, h.dim, "k.norm"), h.kv_heads, h.dim);
 	a->k = cache_of(b, row, room, "k", &to);
 	build_attention_write_rows(b, &turned, &to, 1, row);
 	r.v = shared ? r.k : v_product(b, x, h);
@@ -252,24 +279,10 @@ static uint32_t gated(struct builder *b, const struct qkv *x, uint32_t y)
  * as many, so there is no triangle. */
 static void windowed(const struct builder *b, uint32_t layer, struct attend *x)
 {
-	if (b->m->layer[layer] != MODEL_SLIDING || x->kv_len <= b->m->window)
-		return;
-	x->kv_len = b->m->window;
-	x->causal = false;
-}
+	const struct model_seen s = model_seen(b->m, layer, b->old_len, b->q_len);
 
-/* What a layer keeps of a group's sequences: no more than its window. */
-struct reach {
-	uint64_t old, room;
-};
-
-static struct reach reach_of(const struct builder *b, uint32_t layer)
-{
-	const uint64_t window = b->m->window;
-
-	if (b->m->layer[layer] != MODEL_SLIDING)
-		return (struct reach){ b->old_len, b->room };
-	return (struct reach){ b->old_len > window - 1 ? window - 1 : b->old_len, b->room > window ? window : b->room };
+	x->kv_len = s.keys;
+	x->causal = s.causal;
 }
 
 /* Queries, keys and values of all groups. */
@@ -281,14 +294,14 @@ static struct qkv prepared(struct builder *b, uint32_t x, uint32_t layer, struct
 	struct qkv p;
 
 	if (b->h->style == BUILD_RKLLM)
-		return each_with_its_product(b, x, h, shared, reach_of(b, layer).room, a);
+		return each_with_its_product(b, x, layer, h, shared, a);
 	p = join ? joined_products(b, x, h, shared) : products(b, x, h, shared);
 	head_norms(b, &p, h);
-	if (b->h->style == BUILD_FUSED) {
+	if (b->h->style == BUILD_FUSED && rotates(b, layer)) {
 		joined_rope(b, &p, h, a);
 	} else {
-		a->q = b_rope(b, p.q, h.heads, h.dim);
-		a->k = b_rope(b, p.k, h.kv_heads, h.dim);
+		a->q = rotated(b, layer, p.q, h.heads, h.dim);
+		p.k = rotated(b, layer, p.k, h.kv_heads, h.dim);
 	}
 	return p;
 }
@@ -323,14 +336,13 @@ uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer)
 		            .causal = true,
 		            .into = NO_TENSOR };
 	const struct qkv p = prepared(b, x, layer, h, &a);
-	const struct part k = all_of(a.k);
 	uint32_t y = NO_TENSOR;
 
 	if (b->n_groups > 1)
 		a.into = b_make(b, m->dtype, b->rows * h.heads * h.v_dim);
 	for (uint32_t g = 0; g < b->n_groups; g++) {
 		b_use_group(b, g);
-		y = attend_group(b, layer, k, p.v, a);
+		y = attend_group(b, layer, p.k, p.v, a);
 	}
 	b_use_group(b, 0);
 	y = gated(b, &p, y);

@@ -208,7 +208,7 @@ static uint32_t build_ggml_attention(struct builder *b, uint32_t x, uint32_t lay
 		 k = biased(b, x, SCHEME_ATTENTION, row, "k", "k.bias");
 	uint32_t v = biased(b, x, SCHEME_VALUE, row, "v", "v.bias"), p, y;
 
-	if (m->arch->head_norms) {
+	if (m->head_norms) {
 		q = norm(b, q, m->heads, m->head_dim, "q.norm");
 		k = norm(b, k, m->kv_heads, m->head_dim, "k.norm");
 	}
@@ -261,13 +261,16 @@ void b_ggml_head(struct builder *b, uint32_t x)
 
 int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e)
 {
-	const char *what = h->phase != BUILD_DECODE ? "a prompt"
-	                   : h->batch > 1           ? "a batch"
-	                   : m->moe.experts         ? "experts"
-	                   : m->mla.kv_rank         ? "latent attention"
-	                   : m->out_gate            ? "gated or linear attention"
-	                   : m->arch->four_norms    ? "norms behind each block"
-	                                            : NULL;
+	const char *what = h->phase != BUILD_DECODE         ? "a prompt"
+	                   : h->batch > 1                   ? "a batch"
+	                   : m->moe.experts                 ? "experts"
+	                   : m->mla.kv_rank                 ? "latent attention"
+	                   : m->out_gate                    ? "gated or linear attention"
+	                   : m->arch->block != MODEL_BEFORE ? "norms behind blocks, and no blocks beside each other"
+	                   : m->arch->layer_norm            ? "layer norms"
+	                   : m->scale_block                 ? "multiplied blocks"
+	                   : m->arch->no_rope_full          ? "layers that do not rotate"
+	                                                    : NULL;
 
 	return what ? err_set(e, ERR_USAGE, "style %s has no %s: it is a decode step of one sequence of a dense model",
 	                      build_style_name(h->style), what)

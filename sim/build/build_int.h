@@ -122,7 +122,8 @@ uint32_t b_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols
 uint32_t b_concat(struct builder *b, enum dtype d, uint64_t elems, bool strided, const struct part *in, uint32_t n,
                   uint32_t to);
 uint32_t b_norm(struct builder *b, struct part x, uint64_t rows, uint64_t cols, const char *name); /* by style */
-uint32_t b_layer_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols, const char *name);
+/* With a gain, or with a bias, too. */
+uint32_t b_layer_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols, bool bias, const char *name);
 
 /* build_kernel.c: launches as the framework or the engine makes them. */
 #define K_SORT_SHORT          32 /* values of a row that one network sorts */
@@ -164,7 +165,8 @@ int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e
 uint32_t b_rope(struct builder *b, struct part x, uint64_t heads, uint64_t dim);
 /* build_attend.c: attention of this step's queries over k and v, which are one where values are a part of the keys. */
 struct attend {
-	uint32_t q, k, v; /* q: of all groups */
+	struct part q; /* of all groups */
+	uint32_t k, v;
 	uint64_t batch, heads, kv_heads, q_len, kv_len, dim, v_dim;
 	bool causal;
 	uint32_t into; /* of all groups' rows; NO_TENSOR: it makes its own */

@@ -120,7 +120,7 @@ static struct attend expanded(struct builder *b, uint32_t q, struct part latent,
 	const uint32_t kv = b_product(
 		b, latent, build_latent_product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
 
-	return (struct attend){ .q = q,
+	return (struct attend){ .q = all_of(q),
 		                .k = kv,
 		                .v = kv,
 		                .batch = b->batch,

@@ -1,4 +1,4 @@
-/* build_mlp.c - a gated MLP: gate, activation, up, product of both, down. */
+/* build_mlp.c - an MLP: gate, activation, up, product of both, down; or, without a gate, up, activation, down. */
 #include "sim/build/build_int.h"
 
 static uint32_t act_and_mul(struct builder *b, struct part gate_up, uint64_t rows, uint64_t inter)
@@ -44,7 +44,12 @@ uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name)
 	const bool join = b->h->style == BUILD_FUSED || (eager(b) && m->arch->joined);
 	uint32_t gate, up, y;
 
-	if (join) {
+	if (m->arch->plain_mlp) {
+		up = b_product(b, all_of(x),
+		               (struct gemm){ SCHEME_MLP, rows, inter, m->hidden, bias(b, inter, "up.bias"),
+		                              build_mlp_part_of(b, name, "up"), 0 });
+		y = b_each1(b, m->act == MODEL_GELU ? B_GELU : B_SILU, n, false, all_of(up));
+	} else if (join) {
 		gate = b_product(b, all_of(x),
 		                 (struct gemm){ SCHEME_MLP, rows, 2 * inter, m->hidden,
 		                                bias(b, 2 * inter, "gate_up.bias"),

@@ -249,9 +249,9 @@ uint32_t b_norm(struct builder *b, struct part x, uint64_t rows, uint64_t cols, 
 }
 
 /* One kernel in every style: frameworks have it as one. */
-uint32_t b_layer_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols, const char *name)
+uint32_t b_layer_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols, bool bias, const char *name)
 {
-	const uint32_t gain = b_there(b, OP_WEIGHT, b->m->dtype, 2 * b_bytes(b->m->dtype, cols), 1, name);
+	const uint32_t gain = b_vector(b, (bias ? 2 : 1) * cols, name);
 	uint32_t y;
 
 	b_op(b, B_LAYER_NORM, b->m->dtype, b->m->dtype)->shape = (struct op_shape){ .rows = rows, .cols = cols };

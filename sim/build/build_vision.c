@@ -73,7 +73,7 @@ static uint32_t block_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_
 		x = build_vision_move(b, x, rows * width);
 		lies_apart(b);
 	}
-	return b_layer_norm(b, x, rows, width, name);
+	return b_layer_norm(b, x, rows, width, true, name);
 }
 
 /* --- attention over a picture --------------------------------------------------------------------------------------- */
@@ -223,9 +223,9 @@ static uint32_t sam(struct builder *b, uint64_t *side)
 	}
 	b->layer = -1;
 	x = linear(b, x, rows, s->neck, s->width, "neck1");
-	x = b_layer_norm(b, x, rows, s->neck, "neck1.norm");
+	x = b_layer_norm(b, x, rows, s->neck, true, "neck1.norm");
 	x = conv3(b, x, rows, s->neck, s->neck, "neck2");
-	x = b_layer_norm(b, x, rows, s->neck, "neck2.norm");
+	x = b_layer_norm(b, x, rows, s->neck, true, "neck2.norm");
 	*side = grid;
 	for (uint32_t i = 0; i < s->n_down; i++) {
 		now /= 4;
@@ -243,12 +243,12 @@ static uint32_t clip_layer(struct builder *b, uint32_t x, uint64_t tokens)
 	const struct model_clip *c = &b->m->clip;
 	const uint64_t rows = b->h->batch * tokens, w = c->width;
 	const struct picture p = { .windows = b->h->batch, .tokens = tokens, .heads = c->heads, .dim = w / c->heads };
-	uint32_t y = b_layer_norm(b, x, rows, w, "norm1");
+	uint32_t y = b_layer_norm(b, x, rows, w, true, "norm1");
 
 	y = linear(b, y, rows, 3 * w, w, "qkv");
 	y = looks(b, y, &p, NO_TENSOR);
 	x = plus(b, x, linear(b, y, rows, w, w, "out"), rows * w);
-	return plus(b, x, mlp(b, b_layer_norm(b, x, rows, w, "norm2"), rows, w, c->mlp), rows * w);
+	return plus(b, x, mlp(b, b_layer_norm(b, x, rows, w, true, "norm2"), rows, w, c->mlp), rows * w);
 }
 
 static uint32_t clip(struct builder *b, uint32_t x, uint64_t tokens)
@@ -272,7 +272,7 @@ static uint32_t with_class(struct builder *b, uint32_t features, uint64_t tokens
 
 	x = b_each(b, B_ADD, rows * w, b->h->batch > 1, all_of(x),
 	           all_of(b_there(b, OP_WEIGHT, d, b_bytes(d, (tokens + 1) * w), 1, "clip.positions")));
-	return b_layer_norm(b, x, rows, w, "clip.norm");
+	return b_layer_norm(b, x, rows, w, true, "clip.norm");
 }
 
 void b_vision(struct builder *b)

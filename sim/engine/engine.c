@@ -3,7 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct engine_ops *const engines[] = { &engine_event, &engine_analytic, &engine_gpu, NULL };
+static const struct engine_ops *const engines[] = { &engine_event, &engine_analytic, &engine_gpu, &engine_gpu_form,
+	                                            NULL };
 
 const struct engine_ops *const *engine_table(void)
 {

@@ -3,7 +3,7 @@
  *
  *   event      commands, every tile moved or computed an event      engine_event.c      sim/engine/machine.h
  *   analytic   the same program and machine in closed form          engine_analytic.c   sim/engine/analytic.h
- *   gpu        launches in closed form, the L2 by events            engine_gpu.c        arch/gpu/gpu.h
+ *   gpu        launches in closed form, the L2 by events, or not    engine_gpu.c        arch/gpu/gpu.h
  *
  * What the first two share is in pass.h. Nobody else asks which engine it is: what differs is said here or in the
  * result. */
@@ -26,7 +26,7 @@ struct engine_ops {
 	int (*stats)(const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e);
 };
 
-extern const struct engine_ops engine_event, engine_analytic, engine_gpu;
+extern const struct engine_ops engine_event, engine_analytic, engine_gpu, engine_gpu_form;
 
 /* All of them; NULL ends the list. */
 const struct engine_ops *const *engine_table(void);

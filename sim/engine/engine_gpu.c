@@ -1,5 +1,6 @@
 /* engine_gpu.c - launches one after the other in closed form, over the same op stream and memory as a machine of commands.
  *
+ * What the L2 finds is by events, or in closed form, too (gpu_l2_form.h): two engines that differ in that alone.
  * Total is the sum of the launches: a graph's nodes follow each other without a gap that can be seen (validate/cuda
  * micro_graph: a node's period is its own duration). What a host adds when it launches them one by one is told apart
  * (wall_eager_ps, wall_graph_ps).
@@ -15,6 +16,7 @@
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/gpu_l2_form.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/run_memo.h"
 #include "traces/trace.h"
@@ -62,6 +64,24 @@ static uint64_t mean_power(const struct gpu *at, void *arg)
 		t += took;
 	}
 	return energy_power(fj, t);
+}
+
+static ps_t all_take(const struct gpu *at, void *arg)
+{
+	const struct running *n = arg;
+	ps_t t = 0;
+
+	for (size_t i = 0; i < n->w->n; i++)
+		t += engine_gpu_counts(n, i) ? gpu_time(at, &n->w->launches[i]).total : 0;
+	return t;
+}
+
+/* Under the cap, and no faster than it must be. */
+static uint64_t clock_for(const struct gpu *g, struct running *n)
+{
+	const struct gpu capped = gpu_at_clock(g, gpu_power_clock(g, mean_power, n));
+
+	return gpu_power_pace(&capped, all_take, n);
 }
 
 /* Data of random values toggle; those of one value do not, whatever the format. */
@@ -231,11 +251,32 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 	r->wall_graph_ps = wall.graph;
 	if (work) {
 		r->clock_khz = g->clock;
+		if (g->cfg->power.latency_target > r->total_ps)
+			r->energy_period_fj = energy_add(
+				r->energy_fj,
+				gpu_energy_idle(&(struct gpu){ .clock = g->top, .top = g->top, .cfg = g->cfg },
+			                        g->cfg->power.latency_target - r->total_ps));
 		r->energy_eager_fj = energy_add(
 			r->energy_fj, gpu_energy_idle(g, wall.eager > r->total_ps ? wall.eager - r->total_ps : 0));
 	}
 	r->cycles = clock_cycles(r->total_ps, g->clock);
 	roofline(c, g, r);
+}
+
+/* Each launch's bytes through the L2. */
+static int move_bytes(const struct machine_cfg *c, const struct run_opts *o, struct gpu_work *w, struct arena *a,
+                      struct err *e)
+{
+	struct gpu_traffic *t;
+	int rc;
+
+	if (o->fidelity == RUN_ANALYTIC)
+		return gpu_l2_form(w, &c->mem.l2, o->start != RUN_COLD, a, e);
+	if (!(t = gpu_traffic_new(&c->mem, c->clock, e)))
+		return -1;
+	rc = gpu_work_run(w, o->start != RUN_COLD, t, e);
+	gpu_traffic_free(t);
+	return rc;
 }
 
 static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
@@ -244,7 +285,6 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 	struct gpu g = machine_gpu(&conf->cfg);
 	struct run_memo *own = o->memo ? NULL : run_memo_new_from(conf->source, e), *memo = o->memo ? o->memo : own;
 	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
-	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
 	struct map_footprint need;
 	struct gpu_work w;
 	struct op_stream x;
@@ -254,7 +294,7 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 
 	out->steps = o->start != RUN_COLD ? 2 : 1;
 	out->reuse_ppm = picks_reuse(out->stream);
-	if (!t || check_work(&g, out->stream, e) < 0 || map_footprint(out->stream, NULL, a, &need, e) < 0 ||
+	if (!kernels || check_work(&g, out->stream, e) < 0 || map_footprint(out->stream, NULL, a, &need, e) < 0 ||
 	    map_capacity_check(&need, &conf->cfg.mem.dram, e) < 0 ||
 	    launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
 		goto out;
@@ -262,15 +302,14 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 		err_set(e, ERR_NOMEM, "out of memory for results");
 		goto out;
 	}
-	if (gpu_work_run(&w, o->start != RUN_COLD, t, e) < 0 || count_work(&g, &w, a, &work, e) < 0 ||
+	if (move_bytes(&conf->cfg, o, &w, a, e) < 0 || count_work(&g, &w, a, &work, e) < 0 ||
 	    energy_rows(work, a, out, e) < 0)
 		goto out;
 	if (work)
-		g = gpu_at_clock(&g, gpu_power_clock(&g, mean_power, &(struct running){ &w, work }));
+		g = gpu_at_clock(&g, clock_for(&g, &(struct running){ &w, work }));
 	results(&conf->cfg, &g, &w, work, took, out);
 	rc = 0;
 out:
-	gpu_traffic_free(t);
 	run_memo_free(own);
 	return rc;
 }
@@ -289,12 +328,22 @@ static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, str
 
 static bool can(const struct machine_cfg *c, enum run_fidelity f)
 {
-	(void)f; /* there is one */
-	return machine_runs(c) == MACHINE_LAUNCHES;
+	return machine_runs(c) == MACHINE_LAUNCHES && f == RUN_EVENT;
 }
 
-const struct engine_ops engine_gpu = { .fidelity = "analytic",
+static bool can_form(const struct machine_cfg *c, enum run_fidelity f)
+{
+	return machine_runs(c) == MACHINE_LAUNCHES && f == RUN_ANALYTIC;
+}
+
+const struct engine_ops engine_gpu = { .fidelity = "event",
 	                               .how = "a GPU's launches in closed form, its L2 by events",
 	                               .can = can,
 	                               .run = engine_gpu_run,
 	                               .stats = stats };
+
+const struct engine_ops engine_gpu_form = { .fidelity = "analytic",
+	                                    .how = "a GPU's launches in closed form, its L2 too, equal layers once",
+	                                    .can = can_form,
+	                                    .run = engine_gpu_run,
+	                                    .stats = stats };

@@ -7,13 +7,18 @@
 
 static const char *kind_of(const struct model *m)
 {
-	bool linear = false, windows = false;
+	bool linear = false, windows = false, chunks = false;
 
 	for (uint32_t i = 0; i < m->layers; i++) {
 		linear |= m->layer[i] == MODEL_LINEAR;
 		windows |= m->layer[i] == MODEL_SLIDING;
+		chunks |= m->layer[i] == MODEL_CHUNKED;
 	}
-	return m->mla.kv_rank ? "latent" : linear ? "linear and full" : windows ? "windows" : "full";
+	return m->mla.kv_rank ? "latent"
+	       : linear       ? "linear and full"
+	       : windows      ? "windows"
+	       : chunks       ? "chunks"
+	                      : "full";
 }
 
 void model_doc(struct doc *d, const void *of, size_t i)

@@ -137,7 +137,10 @@ void run_energy_doc(struct doc *d, const struct run_report *r)
 	doc_table_open(d, NULL, x->map ? "energy by block" : "energy by block, kernels one behind the other");
 	blocks(d, x);
 	str_addf(&note, "at %.0f MHz%s", (double)x->clock_khz / 1e3,
-	         x->clock_khz < r->conf->cfg.clock ? ", which the cap of its power leaves" : "");
+	         x->clock_khz == r->conf->cfg.clock ? ""
+	         : r->conf->cfg.power.mode == NPU_PACE || r->conf->cfg.gpu.power.mode == GPU_PACE
+	                 ? ", under the cap and as slow as power.latency_target allows"
+	                 : ", which the cap of its power leaves");
 	doc_row(d, block_row, &(struct block){ x, "all", str_c(&note), x->energy_fj }, 0);
 	doc_table_close(d, NULL, NULL);
 	doc_say(d, "\n");

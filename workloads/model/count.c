@@ -66,6 +66,12 @@ static void count_own_attention(const struct walk *w, uint32_t layer)
 	}
 }
 
+/* Rows of what goes into an MLP's activation: with a gate, or without. */
+static uint64_t up_rows(const struct model *m, uint64_t inter)
+{
+	return (m->arch->plain_mlp ? 1 : 2) * inter;
+}
+
 static void experts(const struct walk *w)
 {
 	const struct model *m = w->m;
@@ -75,7 +81,7 @@ static void experts(const struct walk *w)
 	w->each(w->arg,
 	        &(struct matrix){ SCHEME_EXPERT, w->layer, 2 * (uint64_t)x->inter, m->hidden, x->experts, x->top });
 	w->each(w->arg, &(struct matrix){ SCHEME_EXPERT_DOWN, w->layer, m->hidden, x->inter, x->experts, x->top });
-	count_one(w, SCHEME_MLP, 2 * (uint64_t)x->shared_inter, m->hidden);
+	count_one(w, SCHEME_MLP, up_rows(m, x->shared_inter), m->hidden);
 	count_one(w, SCHEME_DOWN, m->hidden, x->shared_inter);
 }
 
@@ -90,7 +96,7 @@ static void walk(const struct model *m, each_fn *each, void *arg)
 		if (model_has_experts(m, i))
 			experts(&w);
 		if (!model_has_experts(m, i) || m->arch->both) {
-			count_one(&w, SCHEME_MLP, 2 * (uint64_t)m->inter, m->hidden);
+			count_one(&w, SCHEME_MLP, up_rows(m, m->inter), m->hidden);
 			count_one(&w, SCHEME_DOWN, m->hidden, m->inter);
 		}
 	}
@@ -114,7 +120,7 @@ static uint64_t attention_vectors(const struct model *m, uint32_t layer)
 		       2 * l->v_heads + l->v_dim;
 	n += m->qkv_bias ? q * (m->out_gate ? 2 : 1) + 2 * kv : 0;
 	n += m->out_bias ? m->hidden : 0;
-	n += m->arch->head_norms ? 2 * (uint64_t)h.dim : 0;
+	n += m->head_norms ? 2 * (uint64_t)h.dim : 0;
 	n += m->arch->wide_norms ? q + kv : 0;
 	return n + (m->arch->sinks ? h.heads : 0);
 }
@@ -193,14 +199,21 @@ static uint64_t vision_params(const struct model *m)
 
 void model_params_of(const struct model *m, struct model_params *p)
 {
+	static const uint64_t norms[] = {
+		[MODEL_BEFORE] = 2, [MODEL_AROUND] = 4, [MODEL_BEHIND] = 2, [MODEL_PARALLEL] = 1
+	};
+	const uint64_t norm = (m->arch->norm_bias ? 2 : 1) * (uint64_t)m->hidden;
+
 	memset(p, 0, sizeof *p);
 	walk(m, add_params, p);
 	p->embed = (uint64_t)m->vocab * m->hidden;
-	p->norms = m->hidden;
+	p->norms = norm;
 	for (uint32_t i = 0; i < m->layers; i++) {
-		const uint64_t shared = model_has_experts(m, i) ? 3 * (uint64_t)m->hidden * m->moe.shared_inter : 0;
+		const uint64_t shared = model_has_experts(m, i)
+		                                ? (up_rows(m, m->moe.shared_inter) + m->moe.shared_inter) * m->hidden
+		                                : 0;
 
-		p->norms += (m->arch->four_norms ? 4 : 2) * (uint64_t)m->hidden;
+		p->norms += norms[m->arch->block] * norm;
 		p->attention += attention_vectors(m, i);
 		p->shared += shared;
 		p->mlp -= shared;
@@ -209,10 +222,11 @@ void model_params_of(const struct model *m, struct model_params *p)
 			p->router += router_vectors(m);
 		}
 		if (m->mlp_bias)
-			p->mlp += 2 * (uint64_t)m->inter + m->hidden;
+			p->mlp += up_rows(m, m->inter) + m->hidden;
 	}
 	if (m->tied)
 		p->head = 0;
+	p->head += m->arch->head_bias ? m->vocab : 0;
 	p->vision = vision_params(m);
 	p->total =
 		p->embed + p->head + p->attention + p->mlp + p->experts + p->shared + p->router + p->norms + p->vision;
@@ -288,11 +302,6 @@ uint64_t model_state_bytes(const struct model *m)
 	                         (l->conv ? l->conv - 1 : 0) * dtype_bits(m->dtype) / 8);
 }
 
-static uint64_t keys_seen(const struct model *m, uint32_t layer, uint64_t context)
-{
-	return m->layer[layer] == MODEL_SLIDING && context > m->window ? m->window : context;
-}
-
 void model_token_of(const struct model *m, const struct scheme *q, enum dtype kv, uint64_t context,
                     struct model_token *t)
 {
@@ -304,7 +313,7 @@ void model_token_of(const struct model *m, const struct scheme *q, enum dtype kv
 	t->kv_row_bytes = model_kv_bytes(m, kv);
 	for (uint32_t i = 0; i < m->layers; i++) {
 		const struct model_heads h = model_heads_of(m, i);
-		const uint64_t keys = keys_seen(m, i, context + 1), rank = m->mla.kv_rank;
+		const uint64_t keys = model_seen(m, i, context, 1).keys, rank = m->mla.kv_rank;
 
 		if (m->layer[i] ==
 		    MODEL_LINEAR) { /* keys times values, and queries times the state: three passes over it */

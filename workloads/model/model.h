@@ -5,9 +5,10 @@
  * picks the row of the table of architectures (model_arch.c) that says what a config leaves unsaid: biases, norms,
  * whether embeddings are tied.
  *
- * Described: decoders of pre-norm layers with multi-head, grouped and multi-query attention, latent attention (MLA),
- * sliding windows in some or all layers, gated linear attention (Gated DeltaNet), gated MLPs, routed and shared
- * experts; and the encoders of DeepSeek-OCR. Not described: encoder-decoders, parallel blocks, plain state spaces.
+ * Described: decoders with norms before, behind or around attention and MLP, or both blocks beside each other, with
+ * multi-head, grouped and multi-query attention, latent attention (MLA), sliding windows or chunks in some or all layers,
+ * gated linear attention (Gated DeltaNet), MLPs with and without a gate, routed and shared experts in some or all layers,
+ * multipliers; and the encoders of DeepSeek-OCR. Not described: encoder-decoders, plain state spaces.
  * What a file does not say is 0 here, and whoever needs it fails with its key's name (model_need). */
 #ifndef NPUSIM_WORKLOADS_MODEL_MODEL_H
 #define NPUSIM_WORKLOADS_MODEL_MODEL_H
@@ -23,25 +24,36 @@
 #define MODEL_MAX_DIM    (1u << 20) /* of any width, count of heads or experts */
 #define MODEL_MAX_VOCAB  (1u << 24)
 
-enum model_layer { MODEL_FULL, MODEL_SLIDING, MODEL_LINEAR };
+enum model_layer { MODEL_FULL, MODEL_SLIDING, MODEL_LINEAR, MODEL_CHUNKED };
+/* Where a layer's norms stand: before attention and MLP, around each, behind each, or one before both beside each other. */
+enum model_block { MODEL_BEFORE, MODEL_AROUND, MODEL_BEHIND, MODEL_PARALLEL };
 enum model_act { MODEL_SILU, MODEL_GELU };
 
 /* What `model_type` says and a configuration does not. */
 struct model_arch {
 	const char *type;
-	bool tied;                 /* embeddings, where the file is silent */
-	bool qkv_bias;             /* queries, keys and values have biases */
-	bool head_norms;           /* a norm over each head of queries and keys */
-	bool wide_norms;           /* the same, over all heads together */
-	bool four_norms;           /* behind attention and MLP too */
-	bool scaled_embed;         /* rows of the embedding are multiplied */
-	bool expert_bias;          /* biases in router and experts */
-	bool sinks;                /* a learned logit a head beside the keys */
-	bool score_bias;           /* the router adds a learned bias to choose, not to weigh */
-	bool shared_gate;          /* shared experts are weighed by a gate of one output */
-	bool both;                 /* a dense MLP beside the experts in every layer */
-	bool joined;               /* q, k and v one product, gate and up another, in the framework's own code */
-	const char *not_described; /* what stands in its layers and in no key; NULL: nothing that matters */
+	bool tied;       /* embeddings, where the file is silent */
+	bool qkv_bias;   /* queries, keys and values have biases */
+	bool head_norms; /* a norm over each head of queries and keys */
+	bool wide_norms; /* the same, over all heads together */
+	enum model_block block;
+	bool layer_norm, norm_bias; /* norms take the mean away; and add a bias */
+	bool plain_mlp;             /* no gate: up, activation, down */
+	bool biases, head_bias;     /* every product of a layer has a bias; that of the vocabulary */
+	bool no_out_bias;           /* attention_bias is of queries, keys and values alone */
+	bool out_gate;              /* attention's results are weighed, where the file is silent */
+	bool no_rope_full;          /* in layers that look at everything heads do not rotate */
+	uint32_t full_every;        /* one layer in so many looks at everything, the others ... */
+	enum model_layer other;     /* ... are such; 0: the file says which */
+	uint32_t shared;            /* shared experts, where no key counts them */
+	bool scaled_embed;          /* rows of the embedding are multiplied */
+	bool expert_bias;           /* biases in router and experts */
+	bool sinks;                 /* a learned logit a head beside the keys */
+	bool score_bias;            /* the router adds a learned bias to choose, not to weigh */
+	bool shared_gate;           /* shared experts are weighed by a gate of one output */
+	bool both;                  /* a dense MLP beside the experts in every layer */
+	bool joined;                /* q, k and v one product, gate and up another, in the framework's own code */
+	const char *not_described;  /* what stands in its layers and in no key; NULL: nothing that matters */
 };
 
 struct model_mla {
@@ -50,7 +62,7 @@ struct model_mla {
 
 struct model_moe {
 	uint32_t experts, top, inter, shared_inter; /* shared_inter: of all shared experts together */
-	uint32_t first_dense, every; /* layers before the first with experts; from there one in `every` */
+	bool in[MODEL_MAX_LAYERS];                  /* layers that have experts */
 };
 
 struct model_linear {
@@ -75,9 +87,10 @@ struct model {
 	uint32_t full_head_dim, full_kv_heads; /* of layers that are MODEL_FULL, where those differ */
 	bool k_is_v;                           /* in full layers keys are values: one product */
 	uint32_t rotary;                       /* dimensions of a head that rotate */
-	uint32_t window;
-	uint8_t layer[MODEL_MAX_LAYERS]; /* enum model_layer */
-	bool tied, qkv_bias, out_bias, mlp_bias, out_gate, norm_top, softcap, final_softcap;
+	uint32_t window;                       /* keys of a sliding layer, or of a chunk */
+	uint8_t layer[MODEL_MAX_LAYERS];       /* enum model_layer */
+	bool tied, qkv_bias, out_bias, mlp_bias, out_gate, norm_top, softcap, final_softcap, head_norms;
+	bool scale_embed, scale_block, scale_logits; /* multiplied: the embedding, what a block gives, logits */
 	enum model_act act;
 	enum dtype dtype;
 	struct model_mla mla;
@@ -119,5 +132,14 @@ struct model_heads {
 };
 struct model_heads model_heads_of(const struct model *m, uint32_t layer);
 bool model_has_experts(const struct model *m, uint32_t layer);
+/* Whether a layer looks at a window or a chunk only. */
+bool model_windowed(const struct model *m, uint32_t layer);
+
+/* Keys that each of `fresh` new tokens behind `old` ones looks at. Not causal: all look at as many, in the mean. */
+struct model_seen {
+	uint64_t keys;
+	bool causal;
+};
+struct model_seen model_seen(const struct model *m, uint32_t layer, uint64_t old, uint64_t fresh);
 
 #endif

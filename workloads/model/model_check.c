@@ -73,11 +73,9 @@ static int check_experts(struct reader *r, const struct ynode *map)
 		return yaml_err(r->y, map, r->e, "a token picks %u of %u experts", x->top, x->experts);
 	if (!x->inter)
 		return missing(r, map, "moe_intermediate_size");
-	if ((x->first_dense || x->every > 1 || r->m->arch->both) && !r->m->inter)
-		return missing(r, map, "intermediate_size");
-	if (x->first_dense > r->m->layers)
-		return yaml_err(r->y, map, r->e, "first_k_dense_replace %u is above num_hidden_layers %u",
-		                x->first_dense, r->m->layers);
+	for (uint32_t i = 0; i < r->m->layers; i++)
+		if ((!x->in[i] || r->m->arch->both) && !r->m->inter)
+			return missing(r, map, "intermediate_size");
 	return 0;
 }
 
@@ -87,8 +85,9 @@ static int check_layers(struct reader *r, const struct ynode *map)
 	const struct model_linear *x = &m->linear;
 
 	for (uint32_t i = 0; i < m->layers; i++) {
-		if (m->layer[i] == MODEL_SLIDING && !m->window)
-			return missing(r, map, "sliding_window");
+		if (model_windowed(m, i) && !m->window)
+			return missing(r, map,
+			               m->layer[i] == MODEL_CHUNKED ? "attention_chunk_size" : "sliding_window");
 		if (m->layer[i] != MODEL_LINEAR)
 			continue;
 		if (!x->k_heads || !x->v_heads || !x->k_dim || !x->v_dim || !x->conv)
@@ -133,5 +132,31 @@ struct model_heads model_heads_of(const struct model *m, uint32_t layer)
 
 bool model_has_experts(const struct model *m, uint32_t layer)
 {
-	return m->moe.experts && layer >= m->moe.first_dense && (layer - m->moe.first_dense) % m->moe.every == 0;
+	return m->moe.experts && m->moe.in[layer];
+}
+
+bool model_windowed(const struct model *m, uint32_t layer)
+{
+	return m->layer[layer] == MODEL_SLIDING || m->layer[layer] == MODEL_CHUNKED;
+}
+
+/* Of the first n positions, each with those of its chunk before it: all pairs. */
+static uint64_t pairs(uint64_t n, uint64_t chunk)
+{
+	const uint64_t rest = n % chunk;
+
+	return n / chunk * (chunk * (chunk + 1) / 2) + rest * (rest + 1) / 2;
+}
+
+struct model_seen model_seen(const struct model *m, uint32_t layer, uint64_t old, uint64_t fresh)
+{
+	const uint64_t all = old + fresh, w = m->window;
+
+	if (!model_windowed(m, layer) || all <= w)
+		return (struct model_seen){ all, true };
+	if (m->layer[layer] == MODEL_SLIDING)
+		return (struct model_seen){ w, false };
+	if (old / w == (all - 1) / w)
+		return (struct model_seen){ all - old / w * w, true };
+	return (struct model_seen){ (pairs(all, w) - pairs(old, w) + fresh - 1) / fresh, false };
 }

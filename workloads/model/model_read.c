@@ -12,43 +12,42 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* Keys that say the same; the first that is there counts. `at` is of a uint32_t. */
+#define SAME 5
 struct number {
-	const char *key, *also, *also2;
+	const char *keys[SAME];
 	size_t at;
 	uint32_t least, most;
 };
 
 #define AT(m) offsetof(struct model, m)
 static const struct number numbers[] = {
-	{ "hidden_size", NULL, NULL, AT(hidden), 1, MODEL_MAX_DIM },
-	{ "num_hidden_layers", NULL, NULL, AT(layers), 1, MODEL_MAX_LAYERS },
-	{ "num_attention_heads", NULL, NULL, AT(heads), 1, 65536 },
-	{ "num_key_value_heads", NULL, NULL, AT(kv_heads), 1, 65536 },
-	{ "head_dim", NULL, NULL, AT(head_dim), 1, 65536 },
-	{ "global_head_dim", NULL, NULL, AT(full_head_dim), 0, 65536 },
-	{ "num_global_key_value_heads", NULL, NULL, AT(full_kv_heads), 0, 65536 },
-	{ "intermediate_size", NULL, NULL, AT(inter), 0, MODEL_MAX_DIM },
-	{ "vocab_size", NULL, NULL, AT(vocab), 1, MODEL_MAX_VOCAB },
-	{ "max_position_embeddings", NULL, NULL, AT(context), 1, 1u << 30 },
-	{ "rotary_dim", NULL, NULL, AT(rotary), 0, 65536 },
-	{ "sliding_window", NULL, NULL, AT(window), 0, 1u << 30 },
-	{ "q_lora_rank", NULL, NULL, AT(mla.q_rank), 0, MODEL_MAX_DIM },
-	{ "kv_lora_rank", NULL, NULL, AT(mla.kv_rank), 0, MODEL_MAX_DIM },
-	{ "qk_nope_head_dim", NULL, NULL, AT(mla.nope), 0, 65536 },
-	{ "qk_rope_head_dim", NULL, NULL, AT(mla.rope), 0, 65536 },
-	{ "v_head_dim", NULL, NULL, AT(mla.v), 0, 65536 },
-	{ "n_routed_experts", "num_local_experts", "num_experts", AT(moe.experts), 0, 65536 },
-	{ "num_experts_per_tok", "experts_per_token", "top_k_experts", AT(moe.top), 0, 65536 },
-	{ "moe_intermediate_size", NULL, NULL, AT(moe.inter), 0, MODEL_MAX_DIM },
-	{ "shared_expert_intermediate_size", NULL, NULL, AT(moe.shared_inter), 0, MODEL_MAX_DIM },
-	{ "first_k_dense_replace", NULL, NULL, AT(moe.first_dense), 0, MODEL_MAX_LAYERS },
-	{ "moe_layer_freq", "decoder_sparse_step", NULL, AT(moe.every), 0, MODEL_MAX_LAYERS },
-	{ "linear_num_key_heads", NULL, NULL, AT(linear.k_heads), 0, 65536 },
-	{ "linear_num_value_heads", NULL, NULL, AT(linear.v_heads), 0, 65536 },
-	{ "linear_key_head_dim", NULL, NULL, AT(linear.k_dim), 0, 65536 },
-	{ "linear_value_head_dim", NULL, NULL, AT(linear.v_dim), 0, 65536 },
-	{ "linear_conv_kernel_dim", NULL, NULL, AT(linear.conv), 0, 64 },
-	{ "num_nextn_predict_layers", NULL, NULL, AT(mtp_layers), 0, MODEL_MAX_LAYERS },
+	{ { "hidden_size" }, AT(hidden), 1, MODEL_MAX_DIM },
+	{ { "num_hidden_layers" }, AT(layers), 1, MODEL_MAX_LAYERS },
+	{ { "num_attention_heads" }, AT(heads), 1, 65536 },
+	{ { "num_key_value_heads" }, AT(kv_heads), 1, 65536 },
+	{ { "head_dim" }, AT(head_dim), 1, 65536 },
+	{ { "global_head_dim" }, AT(full_head_dim), 0, 65536 },
+	{ { "num_global_key_value_heads" }, AT(full_kv_heads), 0, 65536 },
+	{ { "intermediate_size" }, AT(inter), 0, MODEL_MAX_DIM },
+	{ { "vocab_size" }, AT(vocab), 1, MODEL_MAX_VOCAB },
+	{ { "max_position_embeddings" }, AT(context), 1, 1u << 30 },
+	{ { "rotary_dim" }, AT(rotary), 0, 65536 },
+	{ { "sliding_window", "attention_chunk_size" }, AT(window), 0, 1u << 30 },
+	{ { "q_lora_rank" }, AT(mla.q_rank), 0, MODEL_MAX_DIM },
+	{ { "kv_lora_rank" }, AT(mla.kv_rank), 0, MODEL_MAX_DIM },
+	{ { "qk_nope_head_dim" }, AT(mla.nope), 0, 65536 },
+	{ { "qk_rope_head_dim" }, AT(mla.rope), 0, 65536 },
+	{ { "v_head_dim" }, AT(mla.v), 0, 65536 },
+	{ { "n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts" }, AT(moe.experts), 0, 65536 },
+	{ { "num_experts_per_tok", "experts_per_token", "top_k_experts", "moe_topk", "moe_k" }, AT(moe.top), 0, 65536 },
+	{ { "moe_intermediate_size" }, AT(moe.inter), 0, MODEL_MAX_DIM },
+	{ { "shared_expert_intermediate_size", "shared_intermediate_size" }, AT(moe.shared_inter), 0, MODEL_MAX_DIM },
+	{ { "linear_num_key_heads" }, AT(linear.k_heads), 0, 65536 },
+	{ { "linear_num_value_heads" }, AT(linear.v_heads), 0, 65536 },
+	{ { "linear_key_head_dim" }, AT(linear.k_dim), 0, 65536 },
+	{ { "linear_value_head_dim" }, AT(linear.v_dim), 0, 65536 },
+	{ { "linear_conv_kernel_dim" }, AT(linear.conv), 0, 64 },
+	{ { "num_nextn_predict_layers" }, AT(mtp_layers), 0, MODEL_MAX_LAYERS },
 };
 
 struct flag {
@@ -56,9 +55,20 @@ struct flag {
 	size_t at;
 };
 
+/* A later row of the same flag counts. */
 static const struct flag flags[] = {
-	{ "tie_word_embeddings", AT(tied) },  { "attention_bias", AT(out_bias) }, { "mlp_bias", AT(mlp_bias) },
+	{ "tie_word_embeddings", AT(tied) },  { "bias", AT(out_bias) },           { "use_bias", AT(out_bias) },
+	{ "attention_bias", AT(out_bias) },   { "use_bias", AT(mlp_bias) },       { "mlp_bias", AT(mlp_bias) },
 	{ "attn_output_gate", AT(out_gate) }, { "attention_k_eq_v", AT(k_is_v) }, { "norm_topk_prob", AT(norm_top) },
+	{ "qk_layernorm", AT(head_norms) },   { "use_qk_norm", AT(head_norms) },
+};
+
+/* Multipliers of what a framework's code multiplies by one otherwise. */
+static const struct flag multipliers[] = {
+	{ "embedding_multiplier", AT(scale_embed) },
+	{ "residual_multiplier", AT(scale_block) },
+	{ "logits_scaling", AT(scale_logits) },
+	{ "logit_scale", AT(scale_logits) },
 };
 
 /* What else a file of ours may say; of a config.json they are read, or passed over, too. */
@@ -79,6 +89,14 @@ static const char *const others[] = {
 	"use_sliding_window",
 	"partial_rotary_factor",
 	"n_shared_experts",
+	"first_k_dense_replace",
+	"moe_layer_freq",
+	"decoder_sparse_step",
+	"interleave_moe_layer_step",
+	"mlp_only_layers",
+	"intermediate_size_mlp",
+	"attention_out_bias",
+	"no_rope_layer_interval",
 	"attn_logit_softcapping",
 	"final_logit_softcapping",
 	"quantization",
@@ -103,10 +121,8 @@ bool model_is_null(const struct ynode *n)
 
 static const struct ynode *first_of(const struct ynode *map, const struct number *x)
 {
-	const char *keys[] = { x->key, x->also, x->also2 };
-
-	for (size_t i = 0; i < COUNT(keys) && keys[i]; i++) {
-		const struct ynode *n = ynode_get(map, keys[i]);
+	for (size_t i = 0; i < SAME && x->keys[i]; i++) {
+		const struct ynode *n = ynode_get(map, x->keys[i]);
 
 		if (!model_is_null(n))
 			return n;
@@ -118,6 +134,14 @@ int model_number(struct reader *r, const struct ynode *n, uint64_t least, uint64
 {
 	uint64_t v;
 
+	if (n->kind == YNODE_SEQ && n->n) {
+		for (size_t i = 1; i < n->n; i++)
+			if (n->vals[i]->kind != YNODE_SCALAR || n->vals[0]->kind != YNODE_SCALAR ||
+			    strcmp(n->vals[i]->text, n->vals[0]->text) != 0)
+				return yaml_err(r->y, n->vals[i], r->e,
+				                "a number a layer, and not all alike: not described");
+		n = n->vals[0];
+	}
 	if (yaml_u64(r->y, n, least, most, &v, r->e) < 0)
 		return -1;
 	*out = (uint32_t)v;
@@ -136,16 +160,47 @@ static int read_numbers(struct reader *r, const struct ynode *map)
 	return 0;
 }
 
+static int read_multipliers(struct reader *r, const struct ynode *map)
+{
+	for (size_t i = 0; i < COUNT(multipliers); i++) {
+		const struct ynode *n = ynode_get(map, multipliers[i].key);
+		const char *text;
+		char *end;
+
+		if (model_is_null(n))
+			continue;
+		if (yaml_str(r->y, n, &text, r->e) < 0)
+			return -1;
+		*(bool *)((char *)r->m + multipliers[i].at) |= strtod(text, &end) != 1;
+		if (end == text || *end)
+			return yaml_err(r->y, n, r->e, "'%s' is no number to multiply by", text);
+	}
+	return 0;
+}
+
 static int read_flags(struct reader *r, const struct ynode *map)
 {
-	r->m->tied = r->m->arch->tied;
+	const struct model_arch *a = r->m->arch;
+	const struct ynode *out = ynode_get(map, "attention_out_bias");
+
+	r->m->tied = a->tied;
+	r->m->out_bias = r->m->mlp_bias = a->biases;
+	r->m->out_gate = a->out_gate;
+	r->m->head_norms = a->head_norms;
+	r->m->scale_embed = a->scaled_embed;
 	for (size_t i = 0; i < COUNT(flags); i++) {
 		const struct ynode *n = ynode_get(map, flags[i].key);
 
 		if (!model_is_null(n) && yaml_bool(r->y, n, (bool *)((char *)r->m + flags[i].at), r->e) < 0)
 			return -1;
 	}
-	r->m->qkv_bias = r->m->arch->qkv_bias || r->m->out_bias;
+	r->m->head_norms &= !a->wide_norms;
+	r->m->qkv_bias = a->qkv_bias || r->m->out_bias;
+	r->m->out_bias &= !a->no_out_bias;
+	if (!model_is_null(out) && yaml_bool(r->y, out, &r->m->out_bias, r->e) < 0)
+		return -1;
+	if (read_multipliers(r, map) < 0)
+		return -1;
 	r->m->softcap = !model_is_null(ynode_get(map, "attn_logit_softcapping"));
 	r->m->final_softcap = !model_is_null(ynode_get(map, "final_logit_softcapping"));
 	return 0;
@@ -215,7 +270,8 @@ static int read_rotary(struct reader *r, const struct ynode *map)
 /* A window that is not used, or that no context fills, is none. */
 static int listed_layers(struct reader *r, const struct ynode *list, bool windows)
 {
-	static const char *const kinds[] = { "full_attention", "sliding_attention", "linear_attention" };
+	static const char *const kinds[] = { "full_attention", "sliding_attention", "linear_attention",
+		                             "chunked_attention" };
 
 	if (list->kind != YNODE_SEQ || list->n != r->m->layers)
 		return yaml_err(r->y, list, r->e, "layer_types lists %zu layers, num_hidden_layers says %u",
@@ -228,12 +284,13 @@ static int listed_layers(struct reader *r, const struct ynode *list, bool window
 			return -1;
 		while (k < COUNT(kinds) && strcmp(v, kinds[k]) != 0)
 			k++;
+		k = strcmp(v, "attention") == 0 ? MODEL_FULL : k;
 		if (k == COUNT(kinds))
 			return yaml_err(r->y, list->vals[i], r->e,
-			                "layers of kind '%s' are not described: full_attention, sliding_attention or"
-			                " linear_attention",
+			                "layers of kind '%s' are not described: full_attention, sliding_attention,"
+			                " chunked_attention or linear_attention",
 			                v);
-		r->m->layer[i] = (uint8_t)(k == MODEL_SLIDING && !windows && r->m->window ? MODEL_FULL : k);
+		r->m->layer[i] = (uint8_t)(k != MODEL_LINEAR && !windows && r->m->window ? MODEL_FULL : k);
 	}
 	return 0;
 }
@@ -247,53 +304,112 @@ static void every_layer(struct model *m, uint32_t every, enum model_layer other)
 
 static int read_layers(struct reader *r, const struct ynode *map)
 {
-	const struct ynode *list = ynode_get(map, "layer_types"), *use = ynode_get(map, "use_sliding_window"),
-			   *pattern = ynode_get(map, "sliding_window_pattern"),
-			   *interval = ynode_get(map, "full_attention_interval");
+	static const struct number linear = { .keys = { "full_attention_interval" } },
+				   windowed = { .keys = { "sliding_window_pattern", "no_rope_layer_interval" } };
+	const struct model_arch *a = r->m->arch;
+	const struct ynode *list = ynode_get(map, "layer_types"), *use = ynode_get(map, "use_sliding_window"), *n;
 	bool windows = r->m->window > 0;
-	uint32_t every;
+	enum model_layer other = a->other ? a->other : MODEL_SLIDING;
+	uint32_t every = a->full_every;
 
 	if (!model_is_null(use) && yaml_bool(r->y, use, &windows, r->e) < 0)
 		return -1;
 	/* A Qwen2 configuration has a window that is used only where it says so. */
-	if ((r->m->context && r->m->window >= r->m->context) ||
-	    (strcmp(r->m->arch->type, "qwen2") == 0 && model_is_null(use)))
+	if ((r->m->context && r->m->window >= r->m->context) || (str_prefix(a->type, "qwen2") && model_is_null(use)))
 		windows = false;
 	if (!model_is_null(list))
 		return listed_layers(r, list, windows);
-	if (!model_is_null(interval)) {
-		if (model_number(r, interval, 1, MODEL_MAX_LAYERS, &every) < 0)
-			return -1;
-		every_layer(r->m, every, MODEL_LINEAR);
-	} else if (!model_is_null(pattern)) {
-		if (model_number(r, pattern, 1, MODEL_MAX_LAYERS, &every) < 0)
-			return -1;
-		every_layer(r->m, every, MODEL_SLIDING);
-	} else if (strcmp(r->m->arch->type, "gemma2") == 0) {
-		every_layer(r->m, 2, MODEL_SLIDING);
-	} else {
-		every_layer(r->m, windows ? 0 : 1, windows ? MODEL_SLIDING : MODEL_FULL);
-	}
+	if ((n = first_of(map, &linear)))
+		other = MODEL_LINEAR;
+	else if (other != MODEL_LINEAR)
+		n = first_of(map, &windowed);
+	if (n && model_number(r, n, 1, MODEL_MAX_LAYERS, &every) < 0)
+		return -1;
+	/* What looks at everything where it has no window has no other kind; a pattern without a window is a fault. */
+	if (other != MODEL_LINEAR && !windows && !(n && !r->m->window && ynode_get(map, windowed.keys[0])))
+		every = 1;
+	every_layer(r->m, every, other);
 	return 0;
 }
 
 /* --- a whole file ------------------------------------------------------------------------------------------------ */
 
-/* Experts' widths by their older names. */
+/* Which layers have experts: from `first` to `last`, one in `step`, the last or (DeepSeek) the first of each so many. */
+struct placed {
+	uint32_t first, last, step, freq;
+};
+
+static int read_placed(struct reader *r, const struct ynode *map, struct placed *p)
+{
+	static const struct {
+		struct number n;
+		size_t at;
+	} of[] = {
+		{ { .keys = { "first_k_dense_replace", "moe_layer_start_index" } }, offsetof(struct placed, first) },
+		{ { .keys = { "moe_layer_end_index" } }, offsetof(struct placed, last) },
+		{ { .keys = { "decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval" } },
+		  offsetof(struct placed, step) },
+		{ { .keys = { "moe_layer_freq" } }, offsetof(struct placed, freq) },
+	};
+
+	for (size_t i = 0; i < COUNT(of); i++) {
+		const struct ynode *n = first_of(map, &of[i].n);
+		uint32_t *to = (uint32_t *)(void *)((char *)p + of[i].at);
+
+		/* ERNIE's last layer may be -1: the last there is. */
+		if (n && !(n->kind == YNODE_SCALAR && strcmp(n->text, "-1") == 0) &&
+		    model_number(r, n, 0, MODEL_MAX_LAYERS, to) < 0)
+			return -1;
+	}
+	if (p->first > r->m->layers)
+		return yaml_err(r->y, map, r->e, "first_k_dense_replace %u is above num_hidden_layers %u", p->first,
+		                r->m->layers);
+	return 0;
+}
+
+static int place_experts(struct reader *r, const struct ynode *map)
+{
+	const struct ynode *dense = ynode_get(map, "mlp_only_layers");
+	struct placed p = { .last = MODEL_MAX_LAYERS };
+	uint32_t layer;
+
+	if (read_placed(r, map, &p) < 0)
+		return -1;
+	for (uint32_t i = 0; i < r->m->layers; i++)
+		r->m->moe.in[i] = i >= p.first && i <= p.last && (!p.step || (i + 1) % p.step == 0) &&
+		                  (!p.freq || (i - p.first) % p.freq == 0);
+	if (model_is_null(dense))
+		return 0;
+	if (dense->kind != YNODE_SEQ)
+		return yaml_err(r->y, dense, r->e, "mlp_only_layers is a list of layers");
+	for (size_t i = 0; i < dense->n; i++) {
+		if (model_number(r, dense->vals[i], 0, r->m->layers - 1, &layer) < 0)
+			return -1;
+		r->m->moe.in[layer] = false;
+	}
+	return 0;
+}
+
+/* Experts' widths by their older names. Llama 4's intermediate_size is an expert's. */
 static int read_experts(struct reader *r, const struct ynode *map)
 {
-	const struct ynode *n = ynode_get(map, "n_shared_experts");
+	static const struct number count = { .keys = { "n_shared_experts", "num_shared_experts", "num_shared_expert",
+		                                       "moe_num_shared_experts" } };
+	const struct ynode *n = first_of(map, &count), *dense = ynode_get(map, "intermediate_size_mlp");
 	struct model_moe *x = &r->m->moe;
-	uint32_t shared = 0;
+	uint32_t shared = r->m->arch->shared;
 
-	if (!model_is_null(n) && model_number(r, n, 0, 1024, &shared) < 0)
+	if (!x->experts)
+		return 0;
+	if (n && model_number(r, n, 0, 1024, &shared) < 0)
 		return -1;
-	if (x->experts && !x->inter)
+	if (!x->inter)
 		x->inter = r->m->inter;
+	if (!model_is_null(dense) && model_number(r, dense, 1, MODEL_MAX_DIM, &r->m->inter) < 0)
+		return -1;
 	if (shared && !x->shared_inter)
 		x->shared_inter = shared * x->inter;
-	x->every = x->every ? x->every : 1;
-	return 0;
+	return place_experts(r, map);
 }
 
 static int read_published(struct reader *r, const struct ynode *map)
@@ -321,18 +437,16 @@ static int read_decoder(struct reader *r, const struct ynode *map)
 
 static int only_ours(struct reader *r, const struct ynode *map)
 {
-	const char *keys[3 * COUNT(numbers) + COUNT(flags) + COUNT(others)];
+	const char *keys[SAME * COUNT(numbers) + COUNT(flags) + COUNT(multipliers) + COUNT(others)];
 	size_t n = 0;
 
-	for (size_t i = 0; i < COUNT(numbers); i++) {
-		keys[n++] = numbers[i].key;
-		if (numbers[i].also)
-			keys[n++] = numbers[i].also;
-		if (numbers[i].also2)
-			keys[n++] = numbers[i].also2;
-	}
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		for (size_t k = 0; k < SAME && numbers[i].keys[k]; k++)
+			keys[n++] = numbers[i].keys[k];
 	for (size_t i = 0; i < COUNT(flags); i++)
 		keys[n++] = flags[i].key;
+	for (size_t i = 0; i < COUNT(multipliers); i++)
+		keys[n++] = multipliers[i].key;
 	for (size_t i = 0; i < COUNT(others); i++)
 		keys[n++] = others[i];
 	return yaml_only_keys(r->y, map, keys, n, r->e);
@@ -354,11 +468,11 @@ static const struct ynode *decoder_of(const struct ynode *root)
 
 static int read_arch(struct reader *r, const struct ynode *root, const struct ynode *map)
 {
-	const struct ynode *n = ynode_get(root, "model_type");
+	const struct ynode *n = ynode_get(map, "model_type");
 	const char *type, *near;
 
 	if (model_is_null(n))
-		n = ynode_get(map, "model_type");
+		n = ynode_get(root, "model_type");
 	if (model_is_null(n))
 		return yaml_err(r->y, root, r->e, "'model_type' is missing: it says which architecture this is");
 	if (yaml_str(r->y, n, &type, r->e) < 0)

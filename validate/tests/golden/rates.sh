@@ -8,6 +8,7 @@ RTX 4090,1,TinyLlama-1.1B,Q4_0,1,tg512 (avg ctx ~256),500,llama.cpp,A
 RTX 4090,1,TinyLlama-1.1B,Q4_0,1,tg1024 (avg ctx ~512),480,llama.cpp,A
 4080 16GB,1,TinyLlama-1.1B,F16,1,short,250,vLLM 0.19,A
 MI250X,1,TinyLlama-1.1B,F16,1,short,100,llama.cpp,A
+RTX 4090,1,Qwen/Qwen3 0.6B-Instruct,BF16,1,short,300,vLLM 0.19,A
 RTX 4090,1,Some-7B,F16,1,short,100,llama.cpp,A
 RTX 4090,1,TinyLlama-1.1B,Q4_0,1,9000,100,llama.cpp,A
 RTX 4090,1,Llama-3-70B,F16,1,short,9,llama.cpp,A

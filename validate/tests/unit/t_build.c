@@ -199,6 +199,78 @@ TEST(a_decode_step_does_what_the_closed_form_says)
 	closed("gemma-3-1b", BUILD_RKLLM, "rkllm_w4a16", 1000);
 }
 
+static const char *published(char *path, size_t size, const char *name)
+{
+	snprintf(path, size, "%s/validate/tests/data/models/%s.json", test_root(), name);
+	return path;
+}
+
+TEST(a_published_configuration_s_step_does_what_the_closed_form_says)
+{
+	static const struct {
+		const char *name;
+		uint64_t context;
+	} of[] = {
+		{ "llama-4-scout", 4096 },
+		{ "llama-4-scout", 8191 },
+		{ "llama-4-scout", 20000 },
+		{ "llama-4-maverick", 8200 },
+		{ "command-r-plus", 4096 },
+		{ "command-r7b-12-2024", 5000 },
+		{ "olmo-2-32b", 1000 },
+		{ "granite-3.1-8b", 4096 },
+		{ "granite-3.1-3b-a800m", 100 },
+		{ "glm-4.5-air", 4096 },
+		{ "ernie-4.5-21b-a3b", 100 },
+		{ "hunyuan-a13b", 100 },
+		{ "internlm2.5-7b", 4096 },
+		{ "phi-2", 1000 },
+		{ "starcoder2-15b", 5000 },
+		{ "exaone-4.0-32b", 5000 },
+		{ "dots.llm1", 64 },
+		{ "seed-oss-36b", 64 },
+	};
+	char path[1200];
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		for (int style = BUILD_FUSED; style <= BUILD_NPU; style++)
+			closed(published(path, sizeof path, of[i].name), (enum build_style)style, "bf16",
+			       of[i].context);
+}
+
+static size_t ops_of(const struct op_stream *s, enum op_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_ops; i++)
+		n += s->ops[i].kind == kind;
+	return n;
+}
+
+/* Norms of a layer, and the last one; full layers of Llama 4 and Command R7B do not rotate. */
+TEST(norms_and_rope_stand_where_the_architecture_has_them)
+{
+	static const struct {
+		const char *name;
+		size_t layer, norms, ropes; /* layers, norms of one, layers that rotate */
+	} of[] = {
+		{ "command-r-v01", 40, 1, 40 }, { "command-r7b-12-2024", 32, 1, 24 }, { "llama-4-maverick", 48, 2, 36 },
+		{ "olmo-2-7b", 32, 4, 32 },     { "glm-4-32b-0414", 61, 4, 61 },      { "granite-3.1-8b", 40, 2, 40 },
+	};
+	char path[1200];
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct built x;
+
+		take(&x, published(path, sizeof path, of[i].name));
+		x.how.style = BUILD_FUSED;
+		make(&x);
+		CHECK_U64(ops_of(&x.s, OP_NORM), of[i].layer * of[i].norms + 1);
+		CHECK_U64(ops_of(&x.s, OP_ROPE), of[i].ropes);
+		drop(&x);
+	}
+}
+
 /* Groups that the fusion engine makes of it with the patterns of configs/fusion/rkllm.yaml. */
 static size_t commands(const char *model, const char *quant)
 {
@@ -463,6 +535,31 @@ TEST(tokens_one_after_the_other_share_weights_and_a_cache_that_grows)
 /* --- all of them ------------------------------------------------------------------------------------------------------- */
 
 /* lower_check holds of each what it holds of a trace's stream. Few layers are enough: they repeat. */
+static size_t refused_of_six(const char *name)
+{
+	size_t refused = 0;
+
+	for (int k = 0; k < 6; k++) {
+		struct built x;
+
+		take(&x, name);
+		x.how.style = (enum build_style)(k % 3);
+		x.how.phase = k < 3 ? BUILD_DECODE : BUILD_PREFILL;
+		x.how.tokens = k < 3 ? 1 : 70;
+		x.how.batch = 1 + (uint32_t)k % 2;
+		x.how.layers = x.m->layers < 6 ? x.m->layers : 6;
+		if (build_check(x.m, &x.how, &x.e) < 0) {
+			CHECK_HAS(x.e.msg, "not described");
+			refused++;
+		} else {
+			make(&x);
+			CHECK(x.s.n_ops > 20);
+		}
+		drop(&x);
+	}
+	return refused;
+}
+
 TEST(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not)
 {
 	struct err e = ERR_INIT;
@@ -471,26 +568,26 @@ TEST(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not)
 
 	CHECK_OK(model_list(&names, &n, &e), e);
 	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 6; k++) {
-			struct built x;
-
-			take(&x, names[i]);
-			x.how.style = (enum build_style)(k % 3);
-			x.how.phase = k < 3 ? BUILD_DECODE : BUILD_PREFILL;
-			x.how.tokens = k < 3 ? 1 : 70;
-			x.how.batch = 1 + (uint32_t)k % 2;
-			x.how.layers = x.m->layers < 6 ? x.m->layers : 6;
-			if (build_check(x.m, &x.how, &x.e) < 0) {
-				CHECK_HAS(x.e.msg, "not described");
-				refused++;
-			} else {
-				make(&x);
-				CHECK(x.s.n_ops > 20);
-			}
-			drop(&x);
-		}
+		refused += refused_of_six(names[i]);
 	CHECK_U64(refused, 2 * 6); /* deepseek-v3.2, gemma-4 */
 	model_list_free(names, n);
+}
+
+TEST(every_published_configuration_builds_in_every_style_and_phase)
+{
+	struct source_root root;
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	const char **names;
+	char path[1200];
+	size_t n;
+
+	CHECK_OK(source_root_init(&root, test_root(), &e), e);
+	CHECK_OK(source_names(&root.source, "validate/tests/data/models", ".json", a, &names, &n, &e), e);
+	CHECK(n > 0);
+	for (size_t i = 0; i < n; i++)
+		CHECK_U64(refused_of_six(published(path, sizeof path, names[i])), 0);
+	arena_free(a);
 }
 
 TEST(what_cannot_be_built_is_refused_with_its_bound)
@@ -647,7 +744,10 @@ TEST(memory_that_runs_out_is_an_error)
 	drop(&x);
 }
 
-SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(rockchip_s_runtime_has_a_command_a_product),
+SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says),
+      T(a_published_configuration_s_step_does_what_the_closed_form_says),
+      T(norms_and_rope_stand_where_the_architecture_has_them),
+      T(every_published_configuration_builds_in_every_style_and_phase), T(rockchip_s_runtime_has_a_command_a_product),
       T(a_prompt_costs_a_token_as_much_as_decoding_it), T(a_batch_reads_its_weights_once_and_a_cache_for_each),
       T(tokens_that_pick_evenly_hit_so_many_experts), T(picked_rows_are_shared_out_to_the_last_one),
       T(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows),

@@ -113,6 +113,14 @@ TEST(a_device_is_found_by_the_name_that_its_driver_gives_it)
 		                                { "NVIDIA GeForce RTX 4090", "rtx4090" },
 		                                { "NVIDIA A100-SXM4-80GB", "a100" },
 		                                { "NVIDIA L40S", "l40s" },
+		                                { "NVIDIA L40", "l40" },
+		                                { "NVIDIA L20", "l20" },
+		                                { "NVIDIA H20", "h20" },
+		                                { "NVIDIA H800", "h800" },
+		                                { "NVIDIA A40", "a40" },
+		                                { "NVIDIA RTX A6000", "rtx-a6000" },
+		                                { "NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada" },
+		                                { "NVIDIA GeForce RTX 5070 Ti", "rtx5070ti" },
 		                                { "NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000" } };
 	char path[512];
 

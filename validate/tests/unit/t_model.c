@@ -1,6 +1,8 @@
 /* t_model.c - models described: parameters against what their publishers count, closed forms, schemes, and bad files. */
 #include <stdlib.h>
 
+#include "sim/base/arena.h"
+#include "sim/base/source.h"
 #include "validate/tests/test.h"
 #include "workloads/model/count.h"
 
@@ -59,6 +61,117 @@ TEST(shipped_models_have_the_parameters_that_were_published)
 	}
 	CHECK(published >= 53);
 	model_list_free(names, n);
+}
+
+/* Configurations as their publishers have them, of architectures that no shipped model has; most totals are told in whole
+ * thousands of millions. Llama 4's has its encoder, too. */
+TEST(published_configurations_have_the_parameters_that_were_published)
+{
+	struct source_root root;
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	const char **names;
+	char path[1200];
+	size_t n;
+
+	CHECK_OK(source_root_init(&root, test_root(), &e), e);
+	CHECK_OK(source_names(&root.source, "validate/tests/data/models", ".json", a, &names, &n, &e), e);
+	CHECK(n >= 30);
+	for (size_t i = 0; i < n; i++) {
+		struct model_params p;
+		struct model *m;
+		double off;
+
+		snprintf(path, sizeof path, "%s/validate/tests/data/models/%s.json", test_root(), names[i]);
+		m = load(path);
+		model_params_of(m, &p);
+		CHECK(m->published > 0);
+		off = (double)p.total / (double)m->published - 1;
+		if (off > 0.01 || off < -0.01)
+			test_fail(__FILE__, __LINE__, "%s: %llu parameters, published are %llu", names[i],
+			          (unsigned long long)p.total, (unsigned long long)m->published);
+		model_free(m);
+	}
+	arena_free(a);
+}
+
+static struct model *fixture(const char *name)
+{
+	char path[1200];
+
+	snprintf(path, sizeof path, "%s/validate/tests/data/models/%s.json", test_root(), name);
+	return load(path);
+}
+
+static uint32_t with_experts(const struct model *m)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->layers; i++)
+		n += model_has_experts(m, i);
+	return n;
+}
+
+TEST(experts_stand_where_the_configuration_puts_them)
+{
+	struct model *maverick = fixture("llama-4-maverick"), *glm = fixture("glm-4.5"),
+		     *ernie = fixture("ernie-4.5-300b-a47b"), *small = fixture("ernie-4.5-21b-a3b");
+
+	CHECK(!model_has_experts(maverick, 0) && model_has_experts(maverick, 1));
+	CHECK_U64(with_experts(maverick), 24);
+	CHECK_U64(maverick->moe.inter, 8192);
+	CHECK_U64(maverick->inter, 16384);
+	CHECK(!model_has_experts(glm, 2) && model_has_experts(glm, 3));
+	CHECK_U64(with_experts(ernie), 51);
+	CHECK_U64(with_experts(small), 27); /* its last one is -1 */
+	model_free(maverick);
+	model_free(glm);
+	model_free(ernie);
+	model_free(small);
+}
+
+TEST(what_a_configuration_leaves_unsaid_is_the_architectures)
+{
+	struct model *qwen = fixture("qwen3-next-80b-a3b"), *scout = fixture("llama-4-scout"),
+		     *granite = fixture("granite-3.1-8b"), *seed = fixture("seed-oss-36b"), *glm = fixture("glm-4.5");
+
+	CHECK(qwen->out_gate && qwen->layer[2] == MODEL_LINEAR && qwen->layer[3] == MODEL_FULL);
+	CHECK_U64(qwen->rotary, 64);
+	CHECK(scout->layer[2] == MODEL_CHUNKED && scout->layer[3] == MODEL_FULL);
+	CHECK(scout->arch->no_rope_full && scout->head_norms);
+	CHECK(granite->scale_embed && granite->scale_block && granite->scale_logits);
+	CHECK(seed->qkv_bias && !seed->out_bias);
+	CHECK(glm->qkv_bias && !glm->out_bias && glm->head_norms);
+	model_free(qwen);
+	model_free(scout);
+	model_free(granite);
+	model_free(seed);
+	model_free(glm);
+}
+
+/* The keys of every query summed one by one. */
+TEST(a_chunk_is_seen_from_its_beginning)
+{
+	static const uint64_t steps[][2] = { { 0, 100 },   { 8191, 1 },    { 8192, 1 },    { 8200, 1 },
+		                             { 20000, 1 }, { 8192, 100 },  { 8000, 8192 }, { 0, 8192 },
+		                             { 0, 28000 }, { 100, 40000 }, { 16383, 2 } };
+	struct model *scout = fixture("llama-4-scout");
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		const uint64_t old = steps[i][0], fresh = steps[i][1];
+		const struct model_seen s = model_seen(scout, 0, old, fresh);
+		uint64_t pairs = 0, most = 0;
+
+		for (uint64_t p = old; p < old + fresh; p++) {
+			pairs += p % 8192 + 1;
+			most = p % 8192 + 1 > most ? p % 8192 + 1 : most;
+		}
+		/* Causal: as many keys as the last query sees; else as many as the mean, rounded up. */
+		CHECK_U64(s.keys, s.causal ? most : (pairs + fresh - 1) / fresh);
+		CHECK(s.causal == (old / 8192 == (old + fresh - 1) / 8192));
+		CHECK_U64(model_seen(scout, 3, old, fresh).keys, old + fresh);
+	}
+	model_free(scout);
 }
 
 TEST(counts_are_exact_where_the_checkpoints_are_known)
@@ -207,6 +320,11 @@ TEST(a_bad_description_is_one_line_that_says_where_and_why)
 	refused(GOOD "layer_types: [full_attention]\n", "lists 1 layers");
 	refused(GOOD "layer_types: [full_attention, mamba]\n", "'mamba' are not described");
 	refused(GOOD "full_attention_interval: 2\n", "linear_num_key_heads");
+	refused(GOOD "layer_types: [chunked_attention, full_attention]\n", "'attention_chunk_size' is not there");
+	refused(GOOD "residual_multiplier: half\n", "'half' is no number to multiply by");
+	refused(GOOD "num_experts: [4, 8]\n", "not all alike");
+	refused(GOOD "num_experts: 4\nnum_experts_per_tok: 2\nmlp_only_layers: [2]\n", "2");
+	refused(GOOD "num_experts: 4\nnum_experts_per_tok: 2\nmlp_only_layers: 1\n", "list of layers");
 	refused(GOOD "sliding_window_pattern: 2\n", "'sliding_window' is not there");
 	refused("model: 2\n", "1");
 	refused("", "its keys are missing");
@@ -290,10 +408,13 @@ TEST(an_unknown_name_names_the_nearest)
 }
 
 SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
-      T(counts_are_exact_where_the_checkpoints_are_known), T(active_parameters_are_those_of_the_picked_experts),
-      T(a_token_costs_two_operations_a_parameter_and_four_a_key), T(a_latent_cache_has_one_row_for_all_heads),
-      T(a_window_bounds_what_its_layers_look_at), T(linear_attention_keeps_a_state_whatever_the_context),
-      T(scales_are_bytes), T(what_a_scheme_leaves_alone_stays_as_the_model_has_it),
-      T(k_quants_have_the_sizes_of_their_files), T(a_bad_description_is_one_line_that_says_where_and_why),
-      T(a_config_json_is_taken_as_it_is), T(a_checkpoints_own_scheme_is_known_or_named),
-      T(a_window_that_no_context_fills_is_none), T(an_unknown_name_names_the_nearest));
+      T(published_configurations_have_the_parameters_that_were_published),
+      T(experts_stand_where_the_configuration_puts_them), T(what_a_configuration_leaves_unsaid_is_the_architectures),
+      T(a_chunk_is_seen_from_its_beginning), T(counts_are_exact_where_the_checkpoints_are_known),
+      T(active_parameters_are_those_of_the_picked_experts), T(a_token_costs_two_operations_a_parameter_and_four_a_key),
+      T(a_latent_cache_has_one_row_for_all_heads), T(a_window_bounds_what_its_layers_look_at),
+      T(linear_attention_keeps_a_state_whatever_the_context), T(scales_are_bytes),
+      T(what_a_scheme_leaves_alone_stays_as_the_model_has_it), T(k_quants_have_the_sizes_of_their_files),
+      T(a_bad_description_is_one_line_that_says_where_and_why), T(a_config_json_is_taken_as_it_is),
+      T(a_checkpoints_own_scheme_is_known_or_named), T(a_window_that_no_context_fills_is_none),
+      T(an_unknown_name_names_the_nearest));

@@ -149,6 +149,71 @@ TEST(the_cap_leaves_the_highest_step_that_fits)
 	bed_down(&b);
 }
 
+static uint64_t little(const struct gpu *at, void *arg)
+{
+	(void)at;
+	(void)arg;
+	return 1;
+}
+
+/* A device whose costs are at 2 GHz, and one that is the same at a locked clock of half: as the first at that clock. */
+TEST(a_locked_clock_has_less_voltage)
+{
+	const struct gpu_activity x = { .sms = 100,
+		                        .n = { [GPU_EVENT_mac] = 1000000000, [GPU_EVENT_dram_read] = 1000000 } };
+	struct gpu_energy a, b, wrong;
+	struct bed full, locked, own;
+	struct gpu half;
+
+	bed_up(&full, DEVICE);
+	bed_up(&locked, "kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\ndram: {kind: fixed, fixed_bandwidth: 1 TB/s}\n"
+	                "power: {clock: 2 GHz, idle: 100 W, idle_low: 50 W, cap: 400 W, reach: 1, gap: 0, slope: 0.5,\n"
+	                "  lit: 20 W, awake: 40 W, awake_rate: 1 TB/s, dram_read: 50 pJ, l2: 10 pJ, mac: 1 pJ,\n"
+	                "  instruction: 5 pJ}\n");
+	bed_up(&own, "kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\ndram: {kind: fixed, fixed_bandwidth: 1 TB/s}\n"
+	             "power: {idle: 100 W, idle_low: 50 W, cap: 400 W, reach: 1, gap: 0, slope: 0.5, lit: 20 W,\n"
+	             "  awake: 40 W, awake_rate: 1 TB/s, dram_read: 50 pJ, l2: 10 pJ, mac: 1 pJ, instruction: 5 pJ}\n");
+	half = gpu_at_clock(&full.g, 1000000);
+	gpu_energy_of(&half, &x, PS_MS, &a);
+	gpu_energy_of(&locked.g, &x, PS_MS, &b);
+	gpu_energy_of(&own.g, &x, PS_MS, &wrong);
+	CHECK_U64(gpu_energy_sum(&a), gpu_energy_sum(&b));
+	CHECK(gpu_energy_sum(&b) < gpu_energy_sum(&wrong));
+	CHECK_U64(locked.g.clock, 1000000);
+	CHECK_U64(locked.g.top, 2000000);
+	/* What is locked is not raised, whatever the cap leaves. */
+	CHECK_U64(gpu_power_clock(&locked.g, little, NULL), 1000000);
+	CHECK_U64(gpu_tensor_clock(&locked.g, 1800000), gpu_tensor_clock(&half, 1800000));
+	bed_down(&full);
+	bed_down(&locked);
+	bed_down(&own);
+}
+
+static ps_t inverse(const struct gpu *at, void *arg)
+{
+	(void)arg;
+	return UINT64_C(2000000000000000) / at->clock; /* 1 ms at 2 GHz */
+}
+
+TEST(pace_takes_the_lowest_step_that_is_in_time)
+{
+	struct bed b;
+	char text[600];
+
+	snprintf(text, sizeof text, "%s", DEVICE);
+	snprintf(strstr(text, "  awake_rate"), 100, "%s",
+	         "  mode: pace, latency_target: 1.6 ms, awake_rate: 1 TB/s}\n");
+	bed_up(&b, text);
+	CHECK_U64(gpu_power_pace(&b.g, inverse, NULL), 1260000); /* 1.587 ms; a step less takes 1.606 */
+	b.conf->cfg.gpu.power.latency_target = 900 * PS_US;
+	CHECK_U64(gpu_power_pace(&b.g, inverse, NULL), 2000000); /* nothing is fast enough */
+	b.conf->cfg.gpu.power.latency_target = 1000 * PS_MS;
+	CHECK_U64(gpu_power_pace(&b.g, inverse, NULL), 510000); /* no board was measured below */
+	b.conf->cfg.gpu.power.mode = GPU_RACE;
+	CHECK_U64(gpu_power_pace(&b.g, inverse, NULL), 2000000);
+	bed_down(&b);
+}
+
 TEST(tensor_cores_slow_down_only_below_what_bursts_leave_them)
 {
 	struct bed b;
@@ -178,10 +243,13 @@ TEST(a_cap_that_no_clock_fits_under_is_refused)
 	refused("kind: gpu\npower: {idle: 50 W, idle_low: 60 W}\n", "more than 'power.idle'");
 	refused("kind: gpu\npower: {idle: 50}\n", "'power.idle' needs a unit: write '50 W'");
 	refused("kind: gpu\npower: {mac: -1 pJ}\n", "negative");
+	refused("kind: gpu\npower: {idle: 50 W, mode: pace}\n", "give 'power.latency_target'");
+	refused("kind: gpu\npower: {mode: pace, latency_target: 1 ms}\n", "give 'power.idle'");
 }
 
 SUITE(t_power, T(amounts_are_whole_and_saturate), T(a_scale_beyond_64_bits_agrees_with_one_within),
       T(a_launch_takes_what_its_rows_say),
       T(at_half_the_clock_core_events_take_the_square_of_the_voltage_and_dram_what_it_did),
       T(idle_falls_with_the_clock_and_never_below_its_low), T(the_cap_leaves_the_highest_step_that_fits),
+      T(a_locked_clock_has_less_voltage), T(pace_takes_the_lowest_step_that_is_in_time),
       T(tensor_cores_slow_down_only_below_what_bursts_leave_them), T(a_cap_that_no_clock_fits_under_is_refused));

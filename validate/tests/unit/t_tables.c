@@ -357,6 +357,18 @@ TEST(prompts_are_causal_and_a_window_shortens_them)
 #define MOE \
 	"kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,distribution,us\n"
 
+/* The nth grouped product of the first row. */
+static const struct op *nth_product(const struct bed *b, uint32_t nth)
+{
+	const struct op *o = &b->set.stream.ops[b->set.v[0].first_op], *end = o + b->set.v[0].n_ops;
+
+	for (; o < end; o++)
+		if (o->kind == OP_GEMM && !nth--)
+			return o;
+	test_fail(__FILE__, __LINE__, "there is no such product");
+	return NULL;
+}
+
 TEST(experts_are_two_grouped_products_of_the_fullest_chip)
 {
 	static const struct {
@@ -367,6 +379,7 @@ TEST(experts_are_two_grouped_products_of_the_fullest_chip)
 		{ "bfloat16,64,1024,512,8,64,1,1,balanced", 64, 512, 1024 },
 		{ "bfloat16,64,1024,512,8,64,4,1,balanced", 64, 512, 256 }, /* tensor parallel: narrower */
 		{ "fp8,64,1024,512,8,64,1,16,balanced", 4, 32, 1024 },      /* expert parallel: fewer */
+		{ "fp8,4,1024,512,8,128,1,32,balanced", 1, 1, 1024 },       /* of 32 picks each chip has one */
 		{ "bfloat16,1,1024,512,8,64,1,1,power_law_1.2", 8, 8, 1024 },
 	};
 
@@ -379,8 +392,8 @@ TEST(experts_are_two_grouped_products_of_the_fullest_chip)
 		snprintf(text, sizeof text, MOE "vllm_any,%s,100\n", want[i].row);
 		CHECK_OK(read_text(&b, text, NULL), b.e);
 		CHECK_U64(b.set.n, 1);
-		o = &b.set.stream.ops[b.set.v[0].first_op + 1];
-		down = o + 2;
+		o = nth_product(&b, 0);
+		down = nth_product(&b, 1);
 		CHECK_U64(o->shape.batch, want[i].experts);
 		CHECK_U64(o->shape.n, want[i].n);
 		CHECK_U64(b.set.stream.operands[o->first_operand].touched,
@@ -391,6 +404,39 @@ TEST(experts_are_two_grouped_products_of_the_fullest_chip)
 	refused(MOE "vllm_any,bfloat16,64,1024,512,8,4,1,1,balanced,100\n", "not so many experts");
 	refused(MOE "vllm_any,fp3,64,1024,512,8,64,1,1,balanced,100\n", "unknown type 'fp3'");
 	refused(MOE "vllm_any,bfloat16,64,1024,512,8,64,1,1,power_law_,100\n", "no distribution of picks");
+}
+
+/* FlashInfer's CUTLASS kernels multiply whole tiles: 1 or 100 rows an expert take as long, 200 twice that. On Hopper 8-bit
+ * fragments are widened first, so fp8 takes far longer than its weights. */
+TEST(cutlass_experts_multiply_whole_tiles)
+{
+	static const char *const rows[] = { "fp8,8,2048,4096,1,8,1,1,balanced", "fp8,800,2048,4096,1,8,1,1,balanced",
+		                            "fp8,1600,2048,4096,1,8,1,1,balanced" };
+	ps_t pipe[3], triton = 0;
+	char text[512];
+	struct bed b;
+
+	for (int i = 0; i < 4; i++) {
+		const struct op *o;
+
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, MOE "%s,%s,100\n",
+		         i < 3 ? "vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts" : "vllm_fp8moe_triton",
+		         rows[i % 3]);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		o = nth_product(&b, 0);
+		if (i < 3) {
+			CHECK_STR(b.set.stream.launches[o->first_launch].name, "cutlass_experts_widened");
+			pipe[i] = b.set.v[0].time.pipe;
+		} else {
+			triton = b.set.v[0].time.total;
+			CHECK_STR(b.set.stream.launches[o->first_launch].name, "fused_moe_kernel");
+		}
+		bed_down(&b);
+	}
+	CHECK(pipe[1] < pipe[0] + pipe[0] / 10 && pipe[1] >= pipe[0]);
+	CHECK(pipe[2] > pipe[1] + pipe[1] / 2 && pipe[2] < 3 * pipe[1]);
+	CHECK(pipe[0] > triton); /* its math alone over all that Triton's take */
 }
 
 /* The fullest chip has more than its share, and no expert more rows than there are tokens. */
@@ -407,7 +453,7 @@ TEST(uneven_picks_are_more_on_one_chip)
 		snprintf(text, sizeof text, MOE "vllm_any,bfloat16,256,1024,512,8,64,1,8,%s,100\n",
 		         i ? "power_law_1.2" : "balanced");
 		CHECK_OK(read_text(&b, text, NULL), b.e);
-		o = &b.set.stream.ops[b.set.v[0].first_op + 1];
+		o = nth_product(&b, 0);
 		*(i ? &most : &even) = b.set.stream.operands[o->first_operand].touched / 2048;
 		CHECK(o->shape.batch <= 8);
 		bed_down(&b);
@@ -735,8 +781,14 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flashinfer_fiprefill, prompts",
 		  19, 8 },
 		{ "b200", "gemm_m1-64_b200_sxm", "gemm bfloat16", 10, 7 },
-		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 27,
+		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 24,
 		  22 },
+		{ "h200", "experts_h200_sxm", "experts vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts, fp8",
+		  22, 34 },
+		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
+		  "experts vllm_compressedtensorsw4a4nvfp4moe_flashinfer_cutlass_flashinferexperts, nvfp4", 21, 26 },
+		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
+		  "experts vllm_unquantizedfusedmoe_flashinfer_cutlass_flashinferexperts, bfloat16", 23, 19 },
 		{ "h100", "gemm_m1-64_h100_sxm", "gemm fp8", 7, 9 },
 	};
 
@@ -764,8 +816,8 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
       T(prompts_of_engines_have_the_engines_tiles), T(prompts_are_causal_and_a_window_shortens_them),
-      T(experts_are_two_grouped_products_of_the_fullest_chip), T(uneven_picks_are_more_on_one_chip),
-      T(kernels_of_engines_stay_as_near_as_they_are),
+      T(experts_are_two_grouped_products_of_the_fullest_chip), T(cutlass_experts_multiply_whole_tiles),
+      T(uneven_picks_are_more_on_one_chip), T(kernels_of_engines_stay_as_near_as_they_are),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
       T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
       T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
