@@ -45,7 +45,7 @@ PLOT = plot plot_script plot_names plot_run
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
-        build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
+        build_picks build_split build_stages build_ggml build_vision build_name build_table scale scale_experts scale_launch
 WORKLOAD = measured workload_rows workload_model workload_lay workload_read request mix
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain map_horizontal map_coschedule map_subset map_partition \
@@ -53,7 +53,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
       map_candidate map_predict map_evaluate map_memo map_cost map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
-         pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
+         pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
 STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \

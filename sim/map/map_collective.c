@@ -26,7 +26,7 @@ static struct isa_insn *over_links(struct map_candidate *d, const struct op *o, 
 
 struct link_time map_collective_time(const struct link_cfg *c, const struct op *o)
 {
-	struct link_ask q = { LINK_ALL_REDUCE, o->shape.peers, dtype_bytes(o->dtype, o->shape.elems) };
+	struct link_ask q = { LINK_ALL_REDUCE, o->shape.peers, dtype_bytes(o->dtype, o->shape.elems), o->shape.hop };
 
 	link_collective_find(o->fn ? o->fn : "", &q.what, NULL);
 	return link_time(c, &q);

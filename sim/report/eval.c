@@ -89,7 +89,8 @@ void eval_verdict(const struct eval_job *j, const struct baseline *b, struct are
 	const struct marginal_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
 		                             .machines = j->machines,
 		                             .conf = j->conf };
-	const bool buys = j->machines && !launches(j->conf) && !x->report.given;
+	/* A pipeline has no one program to try more of the machine with. */
+	const bool buys = j->machines && !launches(j->conf) && !x->report.given && !j->w->stream.stages;
 	struct err none = ERR_INIT;
 
 	x->report.baseline = b;

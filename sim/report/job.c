@@ -99,6 +99,21 @@ static int check_mapped(const struct job *j, const struct machine_conf *conf, st
 	return 0;
 }
 
+/* A pipeline is several programs. */
+static int check_one_program(const struct job *j, const struct workload *w, struct err *e)
+{
+	const char *option = j->program       ? "--program"
+	                     : j->explain_map ? "--explain-map"
+	                     : j->timeline    ? "--timeline"
+	                                      : NULL;
+
+	if (!w->stream.stages || !option)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "a pipeline's stages are a program each: '%s' is of one (of one stage: --layers, without --pp)",
+	               option);
+}
+
 static int machines_read(const struct job *j, struct inputs *in, struct err *e)
 {
 	if (!(in->machines = machine_base_load(j->config, j->sets, j->n_sets, e)) ||
@@ -111,7 +126,7 @@ static int inputs_read(const struct job *j, struct inputs *in, struct err *e)
 {
 	if (machines_read(j, in, e) < 0 || check_mapped(j, in->conf, e) < 0 ||
 	    (j->results && !(in->db = res_open(j->results, DB_WRITE, e))) ||
-	    j->read(&j->workload, &in->conf->cfg, &in->w, e) < 0)
+	    j->read(&j->workload, &in->conf->cfg, &in->w, e) < 0 || check_one_program(j, &in->w, e) < 0)
 		return -1;
 	return eval_check_work(in->conf, &in->w, e);
 }

@@ -33,7 +33,8 @@
 struct workload_spec {
 	const char *trace, *range, *model, *program;
 	const char *phase, *quant, *kv, *style, *attention, *skew, *rewrite, *rules, *dtype;
-	uint64_t batch, context, tokens, layers, experts, image, tp;
+	const char *norms;
+	uint64_t batch, context, tokens, layers, experts, image, tp, pp, ep, dp, micro;
 };
 
 enum workload_source {
@@ -49,7 +50,8 @@ enum workload_source {
 enum workload_key {
 	WORKLOAD_KEY_TRACE, WORKLOAD_KEY_RANGE, WORKLOAD_KEY_MODEL, WORKLOAD_KEY_PROGRAM, WORKLOAD_KEY_PHASE,
 	WORKLOAD_KEY_BATCH, WORKLOAD_KEY_CONTEXT, WORKLOAD_KEY_TOKENS, WORKLOAD_KEY_QUANT, WORKLOAD_KEY_KV,
-	WORKLOAD_KEY_STYLE, WORKLOAD_KEY_ATTENTION, WORKLOAD_KEY_LAYERS, WORKLOAD_KEY_EXPERTS, WORKLOAD_KEY_TP, WORKLOAD_KEY_IMAGE,
+	WORKLOAD_KEY_STYLE, WORKLOAD_KEY_ATTENTION, WORKLOAD_KEY_LAYERS, WORKLOAD_KEY_EXPERTS, WORKLOAD_KEY_TP, WORKLOAD_KEY_PP,
+	WORKLOAD_KEY_EP, WORKLOAD_KEY_DP, WORKLOAD_KEY_MICRO, WORKLOAD_KEY_NORMS, WORKLOAD_KEY_IMAGE,
 	WORKLOAD_KEY_SKEW, WORKLOAD_KEY_REWRITE, WORKLOAD_KEY_RULES, WORKLOAD_KEY_DTYPE, WORKLOAD_KEYS
 };
 /* Who asks for workloads: commands, and the files that some of them read. */

@@ -7,6 +7,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static const char *const phases[] = { "decode", "prefill", "vision" };
+static const char *const norms[] = { "whole", "part" };
 static const char *const styles[] = { "eager", "fused", "npu", "llamacpp", "rkllm", "llamacpp_fa" };
 
 static int choice(const char *given, const char *option, const char *const *names, size_t n, int otherwise, int *out,
@@ -64,7 +65,7 @@ uint32_t workload_skew(const struct workload_spec *s)
 
 /* Those of the texts that are one of a few. */
 struct chosen {
-	int phase, style, attend;
+	int phase, style, attend, norms;
 };
 
 static int choices(const struct workload_spec *s, enum build_style style, struct chosen *x, struct err *e)
@@ -75,7 +76,8 @@ static int choices(const struct workload_spec *s, enum build_style style, struct
 		ways[i - 1] = attend_name((enum attend_way)i);
 	if (choice(s->phase, "phase", phases, COUNT(phases), BUILD_DECODE, &x->phase, e) < 0 ||
 	    choice(s->style, "style", styles, COUNT(styles), (int)style, &x->style, e) < 0 ||
-	    choice(s->attention, "attention", ways, COUNT(ways), ATTEND_OWN - 1, &x->attend, e) < 0)
+	    choice(s->attention, "attention", ways, COUNT(ways), ATTEND_OWN - 1, &x->attend, e) < 0 ||
+	    choice(s->norms, "norms", norms, COUNT(norms), 0, &x->norms, e) < 0)
 		return -1;
 	return 0;
 }
@@ -133,6 +135,11 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 		                   .layers = (uint32_t)s->layers,
 		                   .experts = (uint32_t)s->experts,
 		                   .tp = (uint32_t)s->tp,
+		                   .pp = (uint32_t)s->pp,
+		                   .ep = (uint32_t)s->ep,
+		                   .dp = (uint32_t)s->dp,
+		                   .micro = (uint32_t)s->micro,
+		                   .part_norms = x.norms == 1,
 		                   .image = (uint32_t)s->image };
 	return skew(s->skew, &how->skew, e) < 0 ? -1 : scheme(m, s, how, e);
 }
@@ -150,13 +157,15 @@ static bool has_linear(const struct model *m)
 /* SAM: single kernels of it were counted, no step (workloads/README.md). Linear attention: no step of such a model at hand. */
 const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu)
 {
+	const struct build_split x = build_split_of(how);
+
 	if (how->phase == BUILD_VISION)
 		return "SAM: its windows, relative positions and neck";
 	if (has_linear(m))
 		return "layers of linear attention: their convolution and their state";
 	if (gpu && how->phase == BUILD_PREFILL && m->mla.kv_rank)
 		return "attention over an expanded latent";
-	if (how->tp > 1)
+	if (build_split_chips(&x) > 1)
 		return "a step over several chips: collectives alone were, on H200 and A100";
 	return NULL;
 }
@@ -191,6 +200,8 @@ void workload_part_text(const struct workload_part *p, struct str *out)
 
 void workload_how_text(const struct build_how *how, struct str *out)
 {
+	const struct build_split x = build_split_of(how);
+
 	str_addf(out, "%s, batch %u, ", build_phase_name(how->phase), how->batch);
 	if (how->image)
 		str_addf(out, "%u x %u pixels, ", how->image, how->image);
@@ -207,8 +218,17 @@ void workload_how_text(const struct build_how *how, struct str *out)
 		str_addf(out, ", %u layers on this chip", how->layers);
 	if (how->experts)
 		str_addf(out, ", %u experts a layer on this chip", how->experts);
-	if (how->tp > 1)
-		str_addf(out, ", a chip of %u that share each layer", how->tp);
+	if (x.tp > 1)
+		str_addf(out, ", a chip of %u that share each layer", x.tp);
+	if (how->part_norms)
+		str_add(out, ", norms of a part of the rows");
+	if (x.ep > 1)
+		str_addf(out, ", experts on %u chips", x.ep);
+	if (x.dp > 1)
+		str_addf(out, ", %u replicas", x.dp);
+	if (x.pp > 1)
+		str_addf(out, ", %u stages for %u micro-batch%s of %u", x.pp, x.micro, x.micro > 1 ? "es" : "",
+		         x.batch);
 	if (how->skew)
 		str_addf(out, ", picks skewed by %g", how->skew / 1000.0);
 }

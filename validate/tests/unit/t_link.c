@@ -22,7 +22,7 @@ static struct link_cfg cfg(const char *rows)
 static struct link_time by(const struct link_cfg *c, enum link_algorithm a, enum link_collective what, uint32_t chips,
                            uint64_t bytes)
 {
-	const struct link_ask q = { what, chips, bytes };
+	const struct link_ask q = { what, chips, bytes, 0 };
 	struct link_time t;
 
 	CHECK(link_time_by(c, &q, a, &t));
@@ -135,7 +135,7 @@ TEST(one_shot_wins_small_messages)
 	struct err e = ERR_INIT;
 	const char *const sets[] = { "links.direct=all_reduce" };
 	struct machine_conf *m = machine_conf_load("hgx-h200", sets, 1, &e);
-	struct link_ask q = { LINK_ALL_REDUCE, 4, 64 << 10 };
+	struct link_ask q = { LINK_ALL_REDUCE, 4, 64 << 10, 0 };
 
 	CHECK(m);
 	CHECK_U64(link_time(&m->cfg.links, &q).by, LINK_BY_ONE_SHOT);
@@ -211,7 +211,7 @@ static struct error against(const struct link_cfg *c, const char *table, enum li
 {
 	char path[512], line[256], name[64], of[64];
 	struct error x = { 0 };
-	struct link_ask q = { what, chips, 0 };
+	struct link_ask q = { what, chips, 0, 0 };
 	FILE *f;
 
 	snprintf(path, sizeof path, "%s/validate/data/links/%s.csv", test_root(), table);

@@ -1,0 +1,18 @@
+# A model over several chips: stages, replicas, experts; what is refused. R1 whole on eight chips, on one screen.
+set -u
+run() { "$NPUSIM" run --fidelity analytic "$@" || echo "exit $?"; }
+run -c dsocr-8 -m llama-3.2-1b --pp 4 --tp 2 --batch 8 | head -12
+run -c dsocr-8 -m llama-3.2-1b --pp 4 --batch 4 --phase prefill --tokens 128 --format json >"$TMP/run.json"
+grep -E '"(chips|bubble_us|links_bytes|total_us|passes)"' "$TMP/run.json"
+for on in dsocr-8 gb200-nvl72; do
+	run -c $on -m deepseek-r1 --quant nvfp4 --tp 8 --ep 8 --batch 16 >"$TMP/r1"
+	[ "$(wc -l <"$TMP/r1")" -le 40 ] && echo "40 lines at most"
+	head -n 5 "$TMP/r1"
+done
+run -c gb200-nvl72 -m deepseek-r1 --quant nvfp4 --ep 8 --batch 64 | head -5
+run -c dsocr-8 -m llama-3.1-8b --pp 4 --batch 4 --program "$TMP/p.txt"
+run -c dsocr-8 -m llama-3.1-8b --pp 4 --batch 4 --rewrite kv-append
+run -c dsocr-8 -m llama-3.1-8b --pp 16 --batch 16
+run -c dsocr-8 -m llama-3.1-8b --dp 3 --batch 4
+run -c dsocr -m llama-3.1-8b --dp 2 --batch 4 --layers 2 | head -1
+run -c dsocr -m llama-3.1-8b --pp 2
