@@ -55,7 +55,7 @@ PROGRAM_OF = program_fields program_base program_words program_remainder program
 ENGINE = machine gpu_baseline analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
-STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
+STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
 DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design

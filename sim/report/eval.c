@@ -57,6 +57,7 @@ static void what_ran(const struct eval_job *j, struct eval *x)
 	r->conf = j->conf;
 	r->trace = &w->in.trace;
 	r->model = w->model;
+	r->spec = &w->spec;
 	r->not_validated = w->model ? workload_unknown(w->model, &w->how, launches(j->conf)) : NULL;
 	r->part = workload_part(w);
 	r->scaled = w->scaled;

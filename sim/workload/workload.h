@@ -29,12 +29,13 @@
 /* NULL and 0: not given, the default. Texts must outlive it. */
 #define WORKLOAD_CONTEXT 1024 /* of a model's decode step, where none is given */
 #define WORKLOAD_PROMPT  512  /* tokens of its prompt */
+#define WORKLOAD_AUTO    "auto"
 
 struct workload_spec {
 	const char *trace, *range, *model, *program;
 	const char *phase, *quant, *kv, *style, *attention, *skew, *rewrite, *rules, *dtype;
-	const char *norms;
-	uint64_t batch, context, tokens, layers, experts, image, tp, pp, ep, dp, micro;
+	const char *tp, *pp, *ep, *dp, *norms; /* a number, or WORKLOAD_AUTO (sim/study/split.h) */
+	uint64_t batch, context, tokens, layers, experts, image, micro;
 };
 
 enum workload_source {

@@ -55,6 +55,43 @@ static int skew(const char *s, uint32_t *out, struct err *e)
 	return 0;
 }
 
+/* A number of chips; 0: none is given, or it is to be found. */
+static int chips(const char *s, const char *option, uint32_t *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	uint64_t v;
+
+	*out = 0;
+	if (!s || strcmp(s, WORKLOAD_AUTO) == 0)
+		return 0;
+	if (cfg_parse_value(CFG_T_U64, s, &v, &why) < 0 || !v || v > BUILD_MAX_CHIPS)
+		return err_set(e, ERR_USAGE, "'%s' is no number of chips from 1 to %d, nor '%s', for option '--%s'", s,
+		               BUILD_MAX_CHIPS, WORKLOAD_AUTO, option);
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int splits(const struct workload_spec *s, struct build_how *how, struct err *e)
+{
+	return chips(s->tp, "tp", &how->tp, e) < 0 || chips(s->pp, "pp", &how->pp, e) < 0 ||
+	                       chips(s->ep, "ep", &how->ep, e) < 0 || chips(s->dp, "dp", &how->dp, e) < 0
+	               ? -1
+	               : 0;
+}
+
+/* Whoever knows the machine has found it before anything is built. */
+static int found(const struct workload_spec *s, struct err *e)
+{
+	const char *const all[] = { s->tp, s->pp, s->ep, s->dp };
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i] && strcmp(all[i], WORKLOAD_AUTO) == 0)
+			return err_set(e, ERR_USAGE,
+			               "'%s' asks for the best split of a system: 'npusim run' and sweeps find it",
+			               WORKLOAD_AUTO);
+	return 0;
+}
+
 uint32_t workload_skew(const struct workload_spec *s)
 {
 	struct err none = ERR_INIT;
@@ -85,11 +122,12 @@ static int choices(const struct workload_spec *s, enum build_style style, struct
 int workload_check_texts(const struct workload_spec *s, struct err *e)
 {
 	struct rewrite_list list;
+	struct build_how how;
 	struct chosen x;
 	uint32_t v;
 
-	if (choices(s, BUILD_NPU, &x, e) < 0 || skew(s->skew, &v, e) < 0 || (s->quant && !scheme_find(s->quant, e)) ||
-	    (s->kv && scheme_kv(s->kv, e) == DT_NONE))
+	if (choices(s, BUILD_NPU, &x, e) < 0 || skew(s->skew, &v, e) < 0 || splits(s, &how, e) < 0 ||
+	    (s->quant && !scheme_find(s->quant, e)) || (s->kv && scheme_kv(s->kv, e) == DT_NONE))
 		return -1;
 	if (s->dtype && lower_types_check(s->dtype, e) < 0)
 		return -1;
@@ -134,14 +172,12 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 		                                                        : 1,
 		                   .layers = (uint32_t)s->layers,
 		                   .experts = (uint32_t)s->experts,
-		                   .tp = (uint32_t)s->tp,
-		                   .pp = (uint32_t)s->pp,
-		                   .ep = (uint32_t)s->ep,
-		                   .dp = (uint32_t)s->dp,
 		                   .micro = (uint32_t)s->micro,
 		                   .part_norms = x.norms == 1,
 		                   .image = (uint32_t)s->image };
-	return skew(s->skew, &how->skew, e) < 0 ? -1 : scheme(m, s, how, e);
+	if (found(s, e) < 0 || splits(s, how, e) < 0 || skew(s->skew, &how->skew, e) < 0)
+		return -1;
+	return scheme(m, s, how, e);
 }
 
 /* --- what is said of it ------------------------------------------------------------------------------------ */

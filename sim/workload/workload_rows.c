@@ -64,20 +64,21 @@ const struct workload_row workload_rows[WORKLOAD_KEYS] = {
 		.arg = "N", .axis = "layers", .axis_base = "0", .help = "so many of the model's layers are on this chip; all by default" },
 	[WORKLOAD_KEY_EXPERTS] = { .name = "experts", .type = WORKLOAD_COUNT, .at = AT(experts), .of = MODEL, .most = 65536,
 		.arg = "N", .axis = "experts", .axis_base = "0", .help = "so many of each layer's experts are on this chip; all by default" },
-	[WORKLOAD_KEY_TP] = { .name = "tp", .type = WORKLOAD_COUNT, .at = AT(tp), .of = MODEL, .most = BUILD_MAX_CHIPS,
-		.arg = "N", .axis = "tp", .axis_base = "1", .help =
+	[WORKLOAD_KEY_TP] = { .name = "tp", .type = WORKLOAD_TEXT, .at = AT(tp), .of = MODEL,
+		.arg = "N|auto", .axis = "tp", .axis_base = "", .help =
 		"chips that share each layer (tensor parallel), joined by the machine's links: a part of the heads, of the MLP's width"
-		" and of the vocabulary on each; 1 by default" },
-	[WORKLOAD_KEY_PP] = { .name = "pp", .type = WORKLOAD_COUNT, .at = AT(pp), .of = MODEL, .most = BUILD_MAX_CHIPS,
-		.arg = "N", .axis = "pp", .axis_base = "1", .help =
+		" and of the vocabulary on each; 1 by default. auto, here and of pp, ep and dp: what is fastest in closed form of the system's"
+		" chips (links.chips)" },
+	[WORKLOAD_KEY_PP] = { .name = "pp", .type = WORKLOAD_TEXT, .at = AT(pp), .of = MODEL,
+		.arg = "N|auto", .axis = "pp", .axis_base = "", .help =
 		"stages, each with a part of the layers on chips of its own (pipeline parallel), through which micro-batches go; 1 by"
 		" default. Chips in all: tp x pp x dp" },
-	[WORKLOAD_KEY_EP] = { .name = "ep", .type = WORKLOAD_COUNT, .at = AT(ep), .of = MODEL, .most = BUILD_MAX_CHIPS,
-		.arg = "N", .axis = "ep", .axis_base = "1", .help =
+	[WORKLOAD_KEY_EP] = { .name = "ep", .type = WORKLOAD_TEXT, .at = AT(ep), .of = MODEL,
+		.arg = "N|auto", .axis = "ep", .axis_base = "", .help =
 		"chips that share out the experts of a layer, each whole on one (expert parallel): all chips of a stage, to which replicas"
 		" send their tokens, or a part of a replica's; 1 by default: each expert is cut like an MLP" },
-	[WORKLOAD_KEY_DP] = { .name = "dp", .type = WORKLOAD_COUNT, .at = AT(dp), .of = MODEL, .most = BUILD_MAX_CHIPS,
-		.arg = "N", .axis = "dp", .axis_base = "0", .help =
+	[WORKLOAD_KEY_DP] = { .name = "dp", .type = WORKLOAD_TEXT, .at = AT(dp), .of = MODEL,
+		.arg = "N|auto", .axis = "dp", .axis_base = "", .help =
 		"replicas that share out the batch (data parallel); by default 1, or as many as the chips of '--ep' are more than those of"
 		" '--tp'" },
 	[WORKLOAD_KEY_MICRO] = { .name = "micro", .type = WORKLOAD_COUNT, .at = AT(micro), .of = MODEL, .most = BUILD_MAX_BATCH,

@@ -16,3 +16,15 @@ run -c dsocr-8 -m llama-3.1-8b --pp 16 --batch 16
 run -c dsocr-8 -m llama-3.1-8b --dp 3 --batch 4
 run -c dsocr -m llama-3.1-8b --dp 2 --batch 4 --layers 2 | head -1
 run -c dsocr -m llama-3.1-8b --pp 2
+run -c dsocr-8 -m deepseek-v2-lite --tp auto --pp auto --dp auto --ep auto --batch 64 | grep -A 1 '^split'
+run -c dsocr-8 -m llama-3.2-1b --tp autoo
+"$NPUSIM" workload build llama-3.2-1b --tp auto || echo "exit $?"
+cat >"$TMP/s.yaml" <<EOF
+sweep: 1
+base: $PWD/configs/system/dsocr-8.yaml
+workload: {name: llama-3.2-1b, batch: 8}
+axes: {model.tp: [1, 2, auto], links.bandwidth: [50 GB/s, 450 GB/s]}
+fidelity: analytic
+objectives: [latency_us, {name: chips, minimize: chips}]
+EOF
+"$NPUSIM" sweep "$TMP/s.yaml" -j 1 --format csv 2>/dev/null | cut -d, -f1-4

@@ -16,7 +16,8 @@ static void give(struct workload_spec *s, enum workload_key k)
 		[WORKLOAD_KEY_PROGRAM] = "p.txt", [WORKLOAD_KEY_QUANT] = "bf16", [WORKLOAD_KEY_KV] = "bf16",
 		[WORKLOAD_KEY_STYLE] = "npu",     [WORKLOAD_KEY_SKEW] = "1",     [WORKLOAD_KEY_REWRITE] = "kv-append",
 		[WORKLOAD_KEY_RULES] = "r.tsv",   [WORKLOAD_KEY_DTYPE] = "bf16", [WORKLOAD_KEY_ATTENTION] = "mla",
-		[WORKLOAD_KEY_PHASE] = "decode",  [WORKLOAD_KEY_NORMS] = "part"
+		[WORKLOAD_KEY_PHASE] = "decode",  [WORKLOAD_KEY_NORMS] = "part", [WORKLOAD_KEY_TP] = "2",
+		[WORKLOAD_KEY_PP] = "2",          [WORKLOAD_KEY_EP] = "2",       [WORKLOAD_KEY_DP] = "2"
 	};
 
 	if (workload_rows[k].type == WORKLOAD_COUNT)
