@@ -126,13 +126,6 @@ static int machines_read(const struct job *j, struct inputs *in, struct err *e)
 	return 0;
 }
 
-static int build_split(void *arg, const struct workload_spec *w, struct arena *a, struct op_stream *out, struct err *e)
-{
-	const struct workload model = { .source = WORKLOAD_MODEL };
-
-	return workload_again(&model, w, &(struct workload_reader){ &path_source, arg, NULL, NULL, NULL }, a, out, e);
-}
-
 /* The workload, split as this machine likes best where that is asked. */
 static int workload_of(const struct job *j, struct inputs *in, struct err *e)
 {
@@ -141,7 +134,7 @@ static int workload_of(const struct job *j, struct inputs *in, struct err *e)
 	if (split_asked(&spec)) {
 		if (!(in->texts = arena_new(0)))
 			return err_nomem(e, "for a split");
-		if (split_best(&spec, in->conf, &j->how, build_split, &in->conf->cfg, in->texts, &in->splits, e) < 0)
+		if (split_best(&spec, in->conf, &j->how, split_build, &in->conf->cfg, in->texts, &in->splits, e) < 0)
 			return -1;
 	}
 	return j->read(&spec, &in->conf->cfg, &in->w, e);

@@ -4,7 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/engine/run_memo.h"
+
+int split_build(void *machine, const struct workload_spec *w, struct arena *a, struct op_stream *out, struct err *e)
+{
+	const struct workload model = { .source = WORKLOAD_MODEL };
+
+	return workload_again(&model, w, &(struct workload_reader){ &path_source, machine, NULL, NULL, NULL }, a, out,
+	                      e);
+}
 
 enum { TP, PP, DP, EP, COUNTS };
 

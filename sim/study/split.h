@@ -13,6 +13,8 @@
 typedef int split_build_fn(void *arg, const struct workload_spec *w, struct arena *a, struct op_stream *out,
                            struct err *e);
 
+/* A model's, of any spec; `machine`: a struct machine_cfg. */
+split_build_fn split_build;
 /* Whether any of them is to be found. */
 bool split_asked(const struct workload_spec *s);
 /* The spec without what is to be found: as many as the chips that a person meant by nothing. */

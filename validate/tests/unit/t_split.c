@@ -617,14 +617,6 @@ TEST(a_gpus_pipeline_is_its_schedule)
 
 /* --- the best split ----------------------------------------------------------------------------------------------------- */
 
-static int build_again(void *arg, const struct workload_spec *s, struct arena *a, struct op_stream *out, struct err *e)
-{
-	const struct workload model = { .source = WORKLOAD_MODEL };
-
-	(void)arg;
-	return workload_again(&model, s, &(struct workload_reader){ .source = &path_source }, a, out, e);
-}
-
 /* No other split of the same chips takes less. */
 TEST(auto_is_the_fastest_split)
 {
@@ -640,7 +632,7 @@ TEST(auto_is_the_fastest_split)
 
 	CHECK((c = machine_conf_load("dsocr", four, 2, &e)) != NULL);
 	CHECK(split_asked(&best));
-	CHECK_OK(split_best(&best, c, &how, build_again, NULL, a, &tried, &e), e);
+	CHECK_OK(split_best(&best, c, &how, split_build, NULL, a, &tried, &e), e);
 	CHECK_U64(tried, 3);
 	CHECK(!split_asked(&best));
 	w = built(best);
@@ -683,7 +675,7 @@ TEST(auto_needs_a_system_and_what_fits)
 		struct arena *a = arena_new(0);
 		uint32_t tried;
 
-		CHECK(c && split_best(&s, c, &how, build_again, NULL, a, &tried, &e) < 0);
+		CHECK(c && split_best(&s, c, &how, split_build, NULL, a, &tried, &e) < 0);
 		CHECK_HAS(e.msg, cases[i].says);
 		machine_conf_free(c);
 		arena_free(a);
