@@ -27,6 +27,6 @@ axes: {model.tp: [1, 2, auto], links.bandwidth: [50 GB/s, 450 GB/s]}
 fidelity: analytic
 objectives: [latency_us, {name: size, minimize: chips}]
 EOF
-"$NPUSIM" sweep "$TMP/s.yaml" -j 1 --format csv 2>/dev/null | cut -d, -f1-4
+"$NPUSIM" sweep "$TMP/s.yaml" -j 1 --format csv 2>/dev/null | cut -d, -f1-3,5
 "$NPUSIM" design -c dsocr-8 -m llama-3.2-1b --tp auto --axis links.chips=1,2,4,8 --axis links.bandwidth=x0.25,x1 \
 	--reach 'tokens/s >= 2500' --minimize chips -n 20 -j 1 --fidelity analytic 2>/dev/null | head -2
