@@ -60,7 +60,7 @@ STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
 DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
+REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
             baseline eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
@@ -74,7 +74,7 @@ UI = screen out out_html out_sql shells outfile opt opt_jobs inner opt_files opt
 ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
-CLI = cmd topics completion completion_kinds man export explain report page \
+CLI = cmd topics completion completion_kinds man export export_chakra explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
       run serve serve_options compare limits ablate design \
       config config_check config_explain config_tech config_area config_rows config_peaks \
@@ -96,10 +96,10 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
            machine engine gpu_baseline diag fuse map coschedule map_attention analytic figure op_figure \
            validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
-           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline
+           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline chakra
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link
+PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link split
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.

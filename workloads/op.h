@@ -168,6 +168,7 @@ struct op_stream {
 	/* A pipeline: unlike stages, whose ops are those of the stream, one stage's behind the other's. NULL: there is none. Parts of
 	 * the batch (`micro`; 0: one) go through it one behind the other, and a chip has the caches of all. */
 	const struct op_stage *stages;
+	const uint32_t *kinds; /* of each stage of the pipeline, which of them it is */
 	uint32_t n_stages, micro;
 	bool turns;               /* a step's result is the next one's input: decode */
 	bool cases;               /* a benchmark's: what is there before one is there for it alone */

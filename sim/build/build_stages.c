@@ -108,13 +108,15 @@ static void append(struct op_stream *to, const struct op_stream *s)
 /* --- the stages ------------------------------------------------------------------------------------------------------- */
 
 /* One more stage: another of a kind that is there, or one of its own. */
-static int stage(struct builder *b, b_stage_fn *one, struct builder *kinds, struct op_stage *out, uint32_t *n)
+static int stage(struct builder *b, b_stage_fn *one, struct builder *kinds, struct op_stage *out, uint32_t *n,
+                 uint32_t *kind)
 {
 	struct op_stream *s;
 
 	for (uint32_t i = 0; i < *n; i++)
 		if (same_stage(&kinds[i], b)) {
 			out[i].times++;
+			*kind = i;
 			return 0;
 		}
 	if (!(s = arena_alloc(b->a, sizeof *s)))
@@ -125,6 +127,7 @@ static int stage(struct builder *b, b_stage_fn *one, struct builder *kinds, stru
 	b->s = s;
 	if (one(b) < 0)
 		return -1;
+	*kind = *n;
 	out[(*n)++] = (struct op_stage){ s, 1 };
 	return 0;
 }
@@ -134,16 +137,16 @@ int b_stages(const struct builder *as, b_stage_fn *one, struct op_stream *out)
 	const uint32_t stages = as->split.pp, each = as->layers / stages, more = as->layers % stages;
 	struct op_stage *x = arena_array(as->a, stages, sizeof *x);
 	struct builder *kinds = arena_array(as->a, stages, sizeof *kinds);
-	uint32_t from = 0;
+	uint32_t from = 0, *of = arena_array(as->a, stages, sizeof *of);
 
-	if (!x || !kinds)
+	if (!x || !kinds || !of)
 		return err_nomem(as->e, "for the stages of a pipeline");
 	for (uint32_t i = 0; i < stages; i++) {
 		struct builder b = *as;
 
 		b.from = from;
 		b.to = from += each + (i < more);
-		if (stage(&b, one, kinds, x, &out->n_stages) < 0)
+		if (stage(&b, one, kinds, x, &out->n_stages, &of[i]) < 0)
 			return -1;
 	}
 	if (!room(as->a, x, out->n_stages, out))
@@ -151,6 +154,7 @@ int b_stages(const struct builder *as, b_stage_fn *one, struct op_stream *out)
 	for (uint32_t i = 0; i < out->n_stages; i++)
 		append(out, x[i].stream);
 	out->stages = x;
+	out->kinds = of;
 	out->micro = as->split.micro;
 	out->turns = as->h->phase == BUILD_DECODE;
 	return 0;

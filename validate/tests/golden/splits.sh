@@ -30,3 +30,10 @@ EOF
 "$NPUSIM" sweep "$TMP/s.yaml" -j 1 --format csv 2>/dev/null | cut -d, -f1-3,5
 "$NPUSIM" design -c dsocr-8 -m llama-3.2-1b --tp auto --axis links.chips=1,2,4,8 --axis links.bandwidth=x0.25,x1 \
 	--reach 'tokens/s >= 2500' --minimize chips -n 20 -j 1 --fidelity analytic 2>/dev/null | head -2
+# A step as Chakra execution traces, a file a chip.
+"$NPUSIM" export --chakra "$TMP/step" -c dsocr-8 -m llama-3.2-1b --tp 2 --pp 2 --batch 2 --layers 4
+cat "$TMP/step.groups.json"
+wc -c "$TMP"/step.*.et | awk '{ print ($1 > 1000) }'
+"$NPUSIM" export --chakra "$TMP/step" -c dsocr-8 || echo "exit $?"
+"$NPUSIM" export || echo "exit $?"
+"$NPUSIM" export "$TMP/r.db" -c dsocr-8 || echo "exit $?"
