@@ -338,7 +338,7 @@ static struct link_time time_as(const struct link_cfg *c, const struct plan *p, 
 static unsigned protocols_of(const struct link_cfg *c, const struct link_ask *q, enum link_algorithm by)
 {
 	const bool sends = q->what == LINK_ALL_TO_ALL || q->what == LINK_SEND;
-	unsigned may = sends ? BIT(SEND) | BIT(SEND_LL) : algorithms[by].protocols, there = 0;
+	unsigned may = sends ? BIT(SEND) | BIT(SEND_LL) | BIT(SEND_LARGE) : algorithms[by].protocols, there = 0;
 
 	for (int as = 0; as < LINK_PROTOCOL_COUNT; as++)
 		there |= may >> as & 1 && c->protocol[as].share ? 1u << as : 0;

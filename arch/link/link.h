@@ -34,7 +34,8 @@
 /* X(ID, name, prefix of its parameters, whether the chip's own part counts beside it) */
 #define LINK_PROTOCOLS(X) \
 	X(PLAIN, plain, "", 1) X(LL, ll, "ll_", 0) X(LL128, ll128, "ll128_", 1) X(DIRECT, direct, "direct_", 0) \
-	X(SEND, send, "send_", 0) X(SEND_LL, send_ll, "send_ll_", 0) X(IN_SWITCH, switch, "switch_", 0)
+	X(SEND, send, "send_", 0) X(SEND_LL, send_ll, "send_ll_", 0) X(SEND_LARGE, send_large, "send_large_", 0) \
+	X(IN_SWITCH, switch, "switch_", 0)
 
 #define X(id, name) LINK_##id,
 enum link_collective { LINK_COLLECTIVES(X) LINK_COLLECTIVE_COUNT };

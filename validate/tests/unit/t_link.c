@@ -255,17 +255,18 @@ static void hold(const struct link_cfg *c, const char *table, const struct held 
 	}
 }
 
-/* Two and four chips were fitted to, eight were not. */
+/* Two and four chips were fitted to, eight were not. The worst of an all-to-all are the table's own: of 512 B on four and eight chips it
+ * has 11 us, of 1 KiB 7; no law that grows with the message has both. */
 TEST(a_library_on_h200_is_as_near_as_was_said)
 {
 	static const char *const sets[] = { "links.direct=none" };
 	static const struct held held[] = {
 		{ LINK_ALL_REDUCE, 2, 21, 5, 14 },      { LINK_ALL_GATHER, 2, 21, 6, 16 },
-		{ LINK_REDUCE_SCATTER, 2, 21, 6, 13 },  { LINK_ALL_TO_ALL, 2, 21, 6.5, 21 },
+		{ LINK_REDUCE_SCATTER, 2, 21, 6, 13 },  { LINK_ALL_TO_ALL, 2, 21, 5.7, 17 },
 		{ LINK_ALL_REDUCE, 4, 21, 6, 24 },      { LINK_ALL_GATHER, 4, 21, 6, 20 },
-		{ LINK_REDUCE_SCATTER, 4, 21, 5, 18 },  { LINK_ALL_TO_ALL, 4, 21, 7.5, 41 },
+		{ LINK_REDUCE_SCATTER, 4, 21, 5, 18 },  { LINK_ALL_TO_ALL, 4, 21, 5.7, 41 },
 		{ LINK_ALL_REDUCE, 8, 21, 10, 30 },     { LINK_ALL_GATHER, 8, 21, 10, 30 },
-		{ LINK_REDUCE_SCATTER, 8, 21, 10, 30 }, { LINK_ALL_TO_ALL, 8, 21, 12, 44 },
+		{ LINK_REDUCE_SCATTER, 8, 21, 10, 30 }, { LINK_ALL_TO_ALL, 8, 21, 10, 44 },
 	};
 	const struct link_cfg c = system_links("hgx-h200", sets, 1);
 

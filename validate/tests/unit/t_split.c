@@ -404,7 +404,7 @@ TEST(a_gpus_step_has_the_collectives_time)
 TEST(every_shipped_system_runs_a_share)
 {
 	static const char *const names[] = { "dgx-a100", "dgx-h100",  "dsocr-8",   "gb200-node", "gb200-nvl72",
-		                             "hgx-h200", "l40s-pcie", "rtx5090-4", "tpu-v6e-8" };
+		                             "hgx-h200", "l40s-pcie", "rtx5090-4", "tpu-v6e-8",  "trn1-16" };
 	char path[600], chips[16];
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
