@@ -129,13 +129,15 @@ static int check_attend(const struct model *m, const struct build_how *h, struct
 
 int build_check(const struct model *m, const struct build_how *h, struct err *e)
 {
+	const struct build_split x = build_split_of(h);
+
 	if (check_attend(m, h, e) < 0)
 		return -1;
 	if (m->arch->not_described)
 		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
 		               m->arch->not_described);
 	if (h->phase == BUILD_VISION)
-		return h->tp > 1 ? b_split_check(m, h, e) : check_vision(m, h, e);
+		return build_split_chips(&x) > 1 || h->micro > 1 ? b_split_check(m, h, e) : check_vision(m, h, e);
 	if (m->moe.experts && !m->moe.top)
 		return err_set(e, ERR_CONFIG,
 		               "model '%s' does not say how many experts a token picks (num_experts_per_tok)", m->name);

@@ -86,9 +86,10 @@ static int found(const struct workload_spec *s, struct err *e)
 
 	for (size_t i = 0; i < COUNT(all); i++)
 		if (all[i] && strcmp(all[i], WORKLOAD_AUTO) == 0)
-			return err_set(e, ERR_USAGE,
-			               "'%s' asks for the best split of a system: 'npusim run' and sweeps find it",
-			               WORKLOAD_AUTO);
+			return err_set(
+				e, ERR_USAGE,
+				"'%s' asks for the best split of one system: 'npusim run', 'design' and sweeps of one workload find it",
+				WORKLOAD_AUTO);
 	return 0;
 }
 
