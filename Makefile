@@ -45,7 +45,7 @@ PLOT = plot plot_script plot_names plot_run
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
-        build_picks build_split build_ggml build_vision build_name build_table scale scale_experts scale_launch
+        build_picks build_split build_stages build_ggml build_vision build_name build_table scale scale_experts scale_launch
 WORKLOAD = measured measured_spread workload_rows workload_model workload_lay workload_read request mix
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain map_horizontal map_coschedule map_subset map_partition \
@@ -53,14 +53,14 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
       map_candidate map_predict map_evaluate map_memo map_cost map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
-         pass pass_count pass_energy pass_clock roofline real diag run_chips engine_event engine_analytic engine_gpu engine run
+         pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency serve_kept serve serve_memory
-STUDY = limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
+STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
 DESIGN_OF = design_goal design_eval design_model design_space design_search design_events design_why design
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
-REPORT_OF = doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
+REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
             baseline difference eval launches staged staged_store staged_doc job job_machines serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
@@ -74,7 +74,7 @@ UI = screen out out_html out_sql shells outfile opt opt_jobs inner opt_files opt
 ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_family interval_pair interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
-CLI = cmd topics completion completion_kinds man export explain report page \
+CLI = cmd topics completion completion_kinds man export export_chakra explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
       run serve serve_options compare limits ablate design \
       config config_check config_explain config_tech config_area config_cost config_rows config_peaks \
@@ -82,7 +82,7 @@ CLI = cmd topics completion completion_kinds man export explain report page \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
-      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
+      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_link plot_sweep plot_study \
       trace trace_import trace_notes trace_record trace_top trace_by trace_ops trace_classify trace_roofline trace_hist trace_gaps \
       trace_stages trace_waves trace_stalls trace_diff trace_export trace_review bound
 
@@ -96,10 +96,10 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
            machine engine gpu_baseline gpu_l2_form diag fuse map coschedule map_attention analytic figure op_figure \
            validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
-           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline
+           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline chakra
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link
+PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link split
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
@@ -457,7 +457,7 @@ validate: all ## the models against better ones and against real devices; tables
 
 .PHONY: studies
 STUDIES = report-tables report-npu review-facts software-recommendations gb200-roofline l4-attention h100-attention \
-          batching kv-cache quantisation fusion gqa context-scaling ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
+          batching kv-cache quantisation fusion gqa context-scaling scale-out ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
 studies: all ## the questions of configs/studies answered: pages in results/studies, claims with verdicts in validate/CLAIMS.md
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt

@@ -128,10 +128,13 @@
 	NUMBER(links_bytes, ROW, FIGURE_BYTES, .json = "links_bytes", .part = FIGURE_REST, .name = "links_bytes", \
 	       .place = 260, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that a chip sends over its links") \
 	NUMBER(links_ps, ROW, FIGURE_US, .json = "links_us", .part = FIGURE_REST, .name = "links_us", \
-	       .place = 262, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that collectives take of the links") \
+	       .place = 262, .zero = FIGURE_ABSENT, .help = "that collectives take of the links") \
 	NUMBER(chips, ROW, FIGURE_COUNT, .json = "chips", .part = FIGURE_REST, .name = "chips", \
-	       .place = 264, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
-	       .help = "that the workload is split over: energy, area and cost are of them all, all else is one's") \
+	       .place = 264, .zero = FIGURE_ABSENT, \
+	       .help = "that the workload is split over: energy, area and cost are of them all, all else is one's, of unlike ones the mean's") \
+	NUMBER(bubble_ps, ROW, FIGURE_US, .json = "bubble_us", .part = FIGURE_REST, .name = "bubble_us", \
+	       .place = 266, .zero = FIGURE_ABSENT, \
+	       .help = "that a chip of a pipeline waits for the other stages, in the mean") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */

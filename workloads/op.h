@@ -58,6 +58,7 @@ struct op_shape {
 	uint64_t top;                /* topk */
 	uint32_t arity;              /* elementwise: tensor inputs; concat: members */
 	uint32_t peers;              /* collective: chips that take part, this one too; 0: not known */
+	uint32_t hop;                /* send: chips from this one to the other; 0: the next */
 	bool causal, paged, strided; /* strided: some operand is not contiguous */
 	uint32_t
 		walked; /* copy, elementwise: dims that an element's place is worked out from, those joined that lie alike; 0: unknown */
@@ -136,6 +137,12 @@ struct op_route {
 	uint32_t topk_op, sync_op; /* UINT32_MAX: none */
 };
 
+/* A part of a model on chips of its own, and how many such parts are alike. */
+struct op_stage {
+	const struct op_stream *stream;
+	uint32_t times;
+};
+
 struct op_stream {
 	const char *source; /* trace path and range, or model name */
 	const char *digest;
@@ -157,8 +164,14 @@ struct op_stream {
 	uint64_t opaque_ns;   /* measured time of opaque ops */
 	int64_t wall_ns;      /* unprofiled wall time of the range; -1 unknown */
 	uint64_t tokens; /* new ones of all sequences and steps; 0: not known, or a part of a model, which makes none */
-	uint32_t chips;  /* that run it alike, each its share; 0: one */
-	bool cases;      /* a benchmark's: what is there before one is there for it alone */
+	uint32_t chips;  /* that run it, each its share: alike, or a stage each; 0: one */
+	/* A pipeline: unlike stages, whose ops are those of the stream, one stage's behind the other's. NULL: there is none. Parts of
+	 * the batch (`micro`; 0: one) go through it one behind the other, and a chip has the caches of all. */
+	const struct op_stage *stages;
+	const uint32_t *kinds; /* of each stage of the pipeline, which of them it is */
+	uint32_t n_stages, micro;
+	bool turns;               /* a step's result is the next one's input: decode */
+	bool cases;               /* a benchmark's: what is there before one is there for it alone */
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
 };
 

@@ -210,7 +210,7 @@ static bool plan_in_switch(const struct link_cfg *c, const struct link_ask *q, s
 /* In groups, between them with a part each, in groups again; a reduce-scatter and an all-gather are half of that. */
 static bool plan_groups(const struct link_cfg *c, const struct link_ask *q, struct plan *p)
 {
-	const struct link_ask inner = { q->what, c->group, q->bytes };
+	const struct link_ask inner = { q->what, c->group, q->bytes, 0 };
 	const uint64_t groups = c->group ? q->chips / c->group : 1;
 	uint32_t times;
 	uint64_t bytes;
@@ -244,6 +244,23 @@ static void to_all_on_grid(const struct link_cfg *c, const struct link_ask *q, s
 	}
 }
 
+/* As many chips as lie between the two send at once. On a line they share its links; of a group as many leave it. */
+static void over_hops(const struct link_cfg *c, const struct link_ask *q, struct plan *p)
+{
+	const uint32_t hop = q->hop ? q->hop : 1, columns = link_columns(c, system_chips(c, hop + 1));
+	const uint32_t steps = c->topology == LINK_TOPOLOGY_RING ? hop : hop / columns + hop % columns;
+
+	if (!any_to_any(c)) {
+		p->steps = steps;
+		p->sent = scaled(p->sent, steps, 1);
+		p->load = scaled(p->load, steps, 1);
+	}
+	if (c->group && (hop >= c->group || in_groups(c, q))) {
+		p->far_steps = 1;
+		p->across = scaled(q->bytes, hop < c->group ? hop : c->group, 1);
+	}
+}
+
 /* To each other chip its part, or all to one. */
 static bool plan_send(const struct link_cfg *c, const struct link_ask *q, struct plan *p)
 {
@@ -264,10 +281,12 @@ static bool plan_send(const struct link_cfg *c, const struct link_ask *q, struct
 		if (!all && !any_to_any(c))
 			p->load = scaled(bytes, c->topology == LINK_TOPOLOGY_RING ? 2 : 4, 1);
 	}
+	if (!all)
+		over_hops(c, q, p);
 	if (!in_groups(c, q))
 		return true;
 	p->far_steps = 1;
-	p->across = all ? scaled(q->bytes, (uint64_t)(q->chips - c->group) * c->group, q->chips) : q->bytes;
+	p->across = all ? scaled(q->bytes, (uint64_t)(q->chips - c->group) * c->group, q->chips) : p->across;
 	return true;
 }
 
@@ -319,7 +338,7 @@ static struct link_time time_as(const struct link_cfg *c, const struct plan *p, 
 static unsigned protocols_of(const struct link_cfg *c, const struct link_ask *q, enum link_algorithm by)
 {
 	const bool sends = q->what == LINK_ALL_TO_ALL || q->what == LINK_SEND;
-	unsigned may = sends ? BIT(SEND) | BIT(SEND_LL) : algorithms[by].protocols, there = 0;
+	unsigned may = sends ? BIT(SEND) | BIT(SEND_LL) | BIT(SEND_LARGE) : algorithms[by].protocols, there = 0;
 
 	for (int as = 0; as < LINK_PROTOCOL_COUNT; as++)
 		there |= may >> as & 1 && c->protocol[as].share ? 1u << as : 0;

@@ -11,7 +11,7 @@
  * Topologies: `switch` any two chips at the full rate; `full` a link to each other chip; `ring`; `torus` and `mesh` of two
  * dimensions, which rings use both at once. A collective of fewer chips than the system has lies on neighbours.
  * Two levels (`group`): groups of chips (a host, a socket) with a way between them that a group's chips share. Ring along all
- * chips, or in groups, between them, and in groups again.
+ * chips, or in groups, between them, and in groups again. A send over a hop of several chips is one of as many side by side.
  * Models of one host need no pipelines of chunks, ramps or trees: what matters is who calls, steps, protocol, rate, own part, switch.
  * Leaves out: several collectives at once, links that fail, congestion of routes beside the fullest dimension's.
  * Invariants: I1 more bytes, or chips that fill the same shape, never take less; more bandwidth or fewer hops never take more;
@@ -34,7 +34,8 @@
 /* X(ID, name, prefix of its parameters, whether the chip's own part counts beside it) */
 #define LINK_PROTOCOLS(X) \
 	X(PLAIN, plain, "", 1) X(LL, ll, "ll_", 0) X(LL128, ll128, "ll128_", 1) X(DIRECT, direct, "direct_", 0) \
-	X(SEND, send, "send_", 0) X(SEND_LL, send_ll, "send_ll_", 0) X(IN_SWITCH, switch, "switch_", 0)
+	X(SEND, send, "send_", 0) X(SEND_LL, send_ll, "send_ll_", 0) X(SEND_LARGE, send_large, "send_large_", 0) \
+	X(IN_SWITCH, switch, "switch_", 0)
 
 #define X(id, name) LINK_##id,
 enum link_collective { LINK_COLLECTIVES(X) LINK_COLLECTIVE_COUNT };
@@ -80,6 +81,7 @@ struct link_ask {
 	enum link_collective what;
 	uint32_t chips; /* that take part */
 	uint64_t bytes;
+	uint32_t hop; /* send: chips from one to the other, as many of which send at once; 0: neighbours */
 };
 
 /* The parts add up to `total`. */

@@ -67,6 +67,7 @@ const struct cfg_field link_schema[] = {
 	PROTOCOL(DIRECT, "direct_", "0", "0", "0", "one_shot and two_shot", "none of their own: as bytes as they are"),
 	PROTOCOL(SEND, "send_", "0", "0", "0", "send and all_to_all", "none of their own: as bytes as they are"),
 	PROTOCOL(SEND_LL, "send_ll_", "0", "0", "0", "send and all_to_all, a flag in every word", ABSENT),
+	PROTOCOL(SEND_LARGE, "send_large_", "0", "0", "0", "send and all_to_all, by more channels", ABSENT),
 	PROTOCOL(IN_SWITCH, "switch_", "0", "0", "0", "in_switch", "none of its own: as bytes as they are"),
 	CFG_END
 };

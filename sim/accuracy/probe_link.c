@@ -139,7 +139,7 @@ int probe_link_sizes(enum link_collective what, uint32_t chips, uint64_t bytes, 
 	if (!out->row)
 		return err_nomem(e, "for message sizes");
 	for (uint64_t b = least; b <= most; b *= 2)
-		out->row[out->n++] = (struct probe_link_row){ .ask = { what, chips, b } };
+		out->row[out->n++] = (struct probe_link_row){ .ask = { what, chips, b, 0 } };
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static uint64_t group_of(const struct link_ask *q)
 
 bool probe_link_error_next(const struct probe_link *x, struct probe_link_error *g)
 {
-	const uint64_t last = g->n ? group_of(&(struct link_ask){ g->what, g->chips, 0 }) : 0;
+	const uint64_t last = g->n ? group_of(&(struct link_ask){ g->what, g->chips, 0, 0 }) : 0;
 	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; i < x->n; i++) {

@@ -129,13 +129,15 @@ static int check_attend(const struct model *m, const struct build_how *h, struct
 
 int build_check(const struct model *m, const struct build_how *h, struct err *e)
 {
+	const struct build_split x = build_split_of(h);
+
 	if (check_attend(m, h, e) < 0)
 		return -1;
 	if (m->arch->not_described)
 		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
 		               m->arch->not_described);
 	if (h->phase == BUILD_VISION)
-		return h->tp > 1 ? b_split_check(m, h, e) : check_vision(m, h, e);
+		return build_split_chips(&x) > 1 || h->micro > 1 ? b_split_check(m, h, e) : check_vision(m, h, e);
 	if (m->moe.experts && !m->moe.top)
 		return err_set(e, ERR_CONFIG,
 		               "model '%s' does not say how many experts a token picks (num_experts_per_tok)", m->name);
@@ -154,7 +156,7 @@ struct stream {
 static uint32_t summed(struct builder *b, struct stream *x)
 {
 	if (x->add != NO_TENSOR)
-		x->sum = b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(x->sum), all_of(x->add));
+		x->sum = b_each(b, B_ADD, b->own_rows * b->m->hidden, false, all_of(x->sum), all_of(x->add));
 	x->add = NO_TENSOR;
 	return x->sum;
 }
@@ -163,21 +165,21 @@ static uint32_t block_norm(struct builder *b, uint32_t x, const char *name)
 {
 	const struct model *m = b->m;
 
-	return m->arch->layer_norm ? b_layer_norm(b, x, b->rows, m->hidden, m->arch->norm_bias, name)
-	                           : b_norm(b, all_of(x), b->rows, m->hidden, name);
+	return m->arch->layer_norm ? b_layer_norm(b, x, b->own_rows, m->hidden, m->arch->norm_bias, name)
+	                           : b_norm(b, all_of(x), b->own_rows, m->hidden, name);
 }
 
 /* Adds what is due, and norms. An engine does both in one kernel. */
 static uint32_t normed(struct builder *b, struct stream *x, const char *name)
 {
-	const uint64_t n = b->rows * b->m->hidden;
+	const uint64_t rows = b->own_rows, n = rows * b->m->hidden;
 	const enum dtype d = b->m->dtype;
 	uint32_t y, gain, sum;
 
 	if (x->add == NO_TENSOR || b->h->style != BUILD_FUSED || b->m->arch->layer_norm)
-		return block_norm(b, summed(b, x), name);
+		return b_whole(b, block_norm(b, summed(b, x), name));
 	gain = b_vector(b, b->m->hidden, name);
-	b_op(b, B_ADD_RMS, d, d)->shape = (struct op_shape){ .rows = b->rows, .cols = b->m->hidden };
+	b_op(b, B_ADD_RMS, d, d)->shape = (struct op_shape){ .rows = rows, .cols = b->m->hidden };
 	y = b_make(b, d, n);
 	sum = b_make(b, d, n);
 	b_read(b, all_of(x->sum));
@@ -185,9 +187,9 @@ static uint32_t normed(struct builder *b, struct stream *x, const char *name)
 	b_read(b, all_of(gain));
 	b_write(b, all_of(y));
 	b_write(b, all_of(sum));
-	k_rows(b, b_rows[B_ADD_RMS].kernel, b->rows, b->m->hidden);
+	k_rows(b, b_rows[B_ADD_RMS].kernel, rows, b->m->hidden);
 	*x = (struct stream){ sum, NO_TENSOR };
-	return y;
+	return b_whole(b, y);
 }
 
 static uint32_t attention_block(struct builder *b, uint32_t x, uint32_t i)
@@ -199,20 +201,18 @@ static uint32_t attention_block(struct builder *b, uint32_t x, uint32_t i)
 		y = b_latent(b, x, i);
 	else
 		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, x, i) : b_attention(b, x, i);
-	return b_summed(b, y, b->rows * m->hidden);
+	return b_summed(b, y);
 }
 
 static uint32_t mlp_block(struct builder *b, uint32_t x, uint32_t i)
 {
-	const uint32_t y = model_has_experts(b->m, i) ? b_experts(b, x) : b_mlp(b, x, b->m->inter, "");
-
-	return b_summed(b, y, b->rows * b->m->hidden);
+	return model_has_experts(b->m, i) ? b_experts(b, x) : b_summed(b, b_mlp(b, x, b->m->inter, ""));
 }
 
 /* What a block reads: the sum so far, normed where norms stand before blocks. */
 static uint32_t before(struct builder *b, struct stream *x, const char *name)
 {
-	return b->m->arch->block == MODEL_BEHIND ? summed(b, x) : normed(b, x, name);
+	return b->m->arch->block == MODEL_BEHIND ? b_whole(b, summed(b, x)) : normed(b, x, name);
 }
 
 /* What a block adds to the sum. */
@@ -222,7 +222,7 @@ static uint32_t behind(struct builder *b, uint32_t y, const char *name)
 
 	if (block == MODEL_AROUND || block == MODEL_BEHIND)
 		y = block_norm(b, y, name);
-	return b->m->scale_block ? b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(y)) : y;
+	return b->m->scale_block ? b_each1(b, B_SCALE, b->own_rows * b->m->hidden, false, all_of(y)) : y;
 }
 
 static void layer(struct builder *b, struct stream *x, uint32_t i)
@@ -230,7 +230,7 @@ static void layer(struct builder *b, struct stream *x, uint32_t i)
 	uint32_t in = before(b, x, "attention.norm"), y = attention_block(b, in, i);
 
 	if (b->m->arch->block == MODEL_PARALLEL) {
-		x->add = b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(y), all_of(mlp_block(b, in, i)));
+		x->add = b_each(b, B_ADD, b->own_rows * b->m->hidden, false, all_of(y), all_of(mlp_block(b, in, i)));
 		return;
 	}
 	x->add = behind(b, y, "attention.post_norm");
@@ -315,13 +315,13 @@ static uint32_t embedded(struct builder *b)
 	b_read(b, all_of(b->positions));
 	b_write(b, all_of(y));
 	if (for_npu(b))
-		return b_summed(b, y, n);
+		return b_summed(b, y);
 	if (b->rows <= 16)
 		b_launch(b, "void at::native::indexSelectSmallIndex<c10::BFloat16, long, unsigned int, 2, 2, -2>",
 		         small, 128, 1, 32);
 	else
 		b_launch(b, "void at::native::vectorized_gather_kernel<16, long>", large, 256, 1, 32);
-	return b_summed(b, y, n);
+	return b_summed(b, y);
 }
 
 /* A step's are taken to be its last rows, wherever they are: as many bytes. */
@@ -334,7 +334,19 @@ static uint64_t logits(const struct builder *b)
 	return n;
 }
 
-static void build_head(struct builder *b, struct stream *x)
+/* What the next stage goes on with: of the last one which tokens they are. */
+static void build_next(struct builder *b, struct stream *x, uint32_t tokens)
+{
+	const uint64_t n = b->own_rows * b->m->hidden;
+
+	if (tokens != NO_TENSOR && b->split.pp > 1 && b->h->phase == BUILD_DECODE)
+		b_send(b, tokens, b->rows, b->split.pp - 1);
+	if (tokens != NO_TENSOR)
+		return;
+	b_send(b, summed(b, x), n, 1);
+}
+
+static uint32_t build_head(struct builder *b, struct stream *x)
 {
 	const struct model *m = b->m;
 	const uint64_t rows = logits(b), n = rows * m->vocab, vocab = b->whole_model->vocab;
@@ -354,21 +366,30 @@ static void build_head(struct builder *b, struct stream *x)
 	y = b_gathered(b, y, rows * vocab);
 	if (!for_npu(b))
 		y = b_to(b, all_of(y), DT_FP32, rows * vocab);
-	b_reduce(b, B_ARGMAX, rows, vocab, y, DT_INT64);
+	return b_reduce(b, B_ARGMAX, rows, vocab, y, DT_INT64);
+}
+
+/* The residual stream as the stage before sent it. */
+static uint32_t received(struct builder *b)
+{
+	const enum dtype d = b->m->dtype;
+
+	b->positions = b_there(b, OP_INDEX, DT_INT64, 8 * b->rows, 1, "tokens");
+	return b_there(b, OP_ACTIVATION, d, b_bytes(d, b->own_rows * b->m->hidden), 1, "received");
 }
 
 static void build_step(struct builder *b)
 {
-	const uint32_t layers = b->h->layers ? b->h->layers : b->m->layers;
 	struct stream x = { NO_TENSOR, NO_TENSOR };
+	uint32_t tokens = NO_TENSOR;
 
 	b->layer = -1;
-	x.sum = embedded(b);
+	x.sum = b->from ? received(b) : embedded(b);
 	rope_tables(b);
 	block_table(b);
-	if (b->m->scale_embed)
-		x.sum = b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(x.sum));
-	for (uint32_t i = 0; i < layers && !b->failed; i++) {
+	if (b->m->scale_embed && !b->from)
+		x.sum = b_each1(b, B_SCALE, b->own_rows * b->m->hidden, false, all_of(x.sum));
+	for (uint32_t i = b->from; i < b->to && !b->failed; i++) {
 		b->layer = (int32_t)i;
 		if (build_is_ggml(b->h->style))
 			x.sum = b_ggml_layer(b, x.sum, i);
@@ -376,10 +397,13 @@ static void build_step(struct builder *b)
 			layer(b, &x, i);
 	}
 	b->layer = -1;
-	if (build_is_ggml(b->h->style))
+	if (build_is_ggml(b->h->style)) {
 		b_ggml_head(b, x.sum);
-	else
-		build_head(b, &x);
+		return;
+	}
+	if (b->to == b->layers)
+		tokens = build_head(b, &x);
+	build_next(b, &x, tokens);
 }
 
 void b_use_group(struct builder *b, uint32_t group)
@@ -425,7 +449,7 @@ static void groups_of(struct builder *b)
 {
 	const struct build_how *h = b->h;
 
-	b->whole = (struct build_group){ .batch = h->batch,
+	b->whole = (struct build_group){ .batch = b->split.batch,
 		                         .tokens = h->phase == BUILD_DECODE ? 1 : h->tokens,
 		                         .context = h->context,
 		                         .prompt = h->phase != BUILD_DECODE };
@@ -433,6 +457,7 @@ static void groups_of(struct builder *b)
 	b->n_groups = h->phase == BUILD_STEP ? h->n_groups : 1;
 	for (uint32_t i = 0; i < b->n_groups; i++)
 		b->rows += b->groups[i].batch * b->groups[i].tokens;
+	b->own_rows = h->part_norms ? div_up(b->rows, b->split.tp) : b->rows;
 }
 
 static int build_text(struct builder *b)
@@ -472,27 +497,40 @@ static uint64_t content(const struct op_stream *s)
 	return h;
 }
 
+/* What runs on one chip, or on several alike. */
+static int build_one(struct builder *b)
+{
+	if (b->h->phase == BUILD_VISION)
+		b_vision(b);
+	else if (build_text(b) < 0)
+		return -1;
+	if (b->failed)
+		return err_nomem(b->e, "for the ops of a model");
+	return b_names(b) < 0 ? -1 : place_stream(b->s, ERR_CONFIG, b->a, b->e);
+}
+
 int build_stream(const struct model *m, const struct build_how *h, struct arena *a, struct op_stream *out,
                  struct err *e)
 {
 	struct builder b = { .m = m, .h = h, .a = a, .e = e, .s = out, .layer = -1 };
-	char hash[17];
+	uint64_t chips, hash;
+	char hex[17];
 
-	*out = (struct op_stream){ .source = m->name, .wall_ns = -1, .chips = h->tp > 1 ? h->tp : 0 };
 	if (build_check(m, h, e) < 0)
 		return -1;
+	b.split = build_split_of(h);
+	chips = build_split_chips(&b.split);
+	*out = (struct op_stream){ .source = m->name, .wall_ns = -1, .chips = chips > 1 ? (uint32_t)chips : 0 };
+	b.layers = b.to = h->layers ? h->layers : m->layers;
 	b.whole_model = m;
 	if (!(b.m = b_share(&b, m)))
 		return err_nomem(e, "for a model's share");
-	if (h->phase == BUILD_VISION)
-		b_vision(&b);
-	else if (build_text(&b) < 0)
+	if ((b.split.pp > 1 ? b_stages(&b, build_one, out) : build_one(&b)) < 0)
 		return -1;
-	if (b.failed)
-		return err_nomem(e, "for the ops of a model");
-	if (b_names(&b) < 0 || place_stream(out, ERR_CONFIG, a, e) < 0)
-		return -1;
-	hash_hex(content(out), hash);
-	out->digest = arena_printf(a, "model:%s", hash);
+	hash = content(out);
+	if (chips > b.split.tp)
+		hash = hash_u64(hash_u64(hash, chips), b.split.micro);
+	hash_hex(hash, hex);
+	out->digest = arena_printf(a, "model:%s", hex);
 	return out->digest ? 0 : err_nomem(e, "for the ops of a model");
 }

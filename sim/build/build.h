@@ -23,7 +23,8 @@
  * first, with a chance as i^-skew (at most 1): fewer different ones, and more rows for some. Which ones a run draws for a
  * route is even all the same.
  * `layers`, `experts`: how many of them are on this chip; embedding and head are on every chip.
- * `tp`: the stream of one of so many chips that share every layer (build_split.c), with the collectives between them.
+ * `tp`, `pp`, `ep`, `dp`: the stream of one of so many chips (build_split.c), with the collectives between them; of a pipeline
+ * all of its unlike stages, one behind the other, each with a stream of its own (op.h: op_stage).
  *
  * Paged caches (`block`): attention reads `entry` bytes for each block of each sequence it looks at, once a layer.
  *
@@ -33,6 +34,7 @@
 #define NPUSIM_SIM_BUILD_BUILD_H
 
 #include "sim/base/arena.h"
+#include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/base/str.h"
 #include "sim/build/attend.h"
@@ -64,7 +66,8 @@ struct build_how {
 	const struct scheme *quant;
 	enum dtype kv;
 	uint32_t layers, experts;         /* on this chip; 0: all */
-	uint32_t tp;                      /* chips that share each layer; 0: one */
+	uint32_t tp, pp, ep, dp, micro;   /* 0: not given (build_split_of) */
+	bool part_norms;                  /* a chip of those that share a layer norms its part of the rows */
 	uint32_t skew;                    /* of the picks, thousandths; 0: even */
 	uint32_t image;                   /* pixels of a picture's side; 0: the encoder's own */
 	const struct build_group *groups; /* of a step, whose batch, context and tokens above are not looked at */
@@ -78,6 +81,18 @@ const char *build_style_name(enum build_style s);
 static inline bool build_is_ggml(enum build_style s)
 {
 	return s == BUILD_LLAMACPP || s == BUILD_LLAMACPP_FA;
+}
+/* How a model is split: chips that share each layer, stages, chips that share the experts, replicas of a stage; parts of a
+ * replica's batch that go through the stages one behind the other, and the sequences of each. */
+struct build_split {
+	uint32_t tp, pp, ep, dp, micro;
+	uint32_t batch;
+	bool across; /* tokens go to the replicas that have their experts */
+};
+struct build_split build_split_of(const struct build_how *h);
+static inline uint64_t build_split_chips(const struct build_split *x)
+{
+	return (uint64_t)x->tp * x->pp * x->dp;
 }
 /* New tokens of all sequences together; of a picture 0. */
 uint64_t build_tokens(const struct build_how *h);

@@ -7,8 +7,8 @@
 #include "workloads/experts.h"
 
 struct moe {
-	uint32_t experts; /* on this chip */
-	uint64_t tokens;
+	uint32_t experts;     /* on this chip */
+	uint64_t tokens, all; /* that this chip routes; of all chips that the experts here are for */
 	struct build_picks picked;
 	uint32_t route;
 	uint32_t weights; /* of the picks */
@@ -27,10 +27,13 @@ static uint32_t expert_weight(struct builder *b, enum scheme_class c, uint64_t n
 static struct moe moe_of(struct builder *b)
 {
 	const struct model_moe *m = &b->m->moe;
-	struct moe x = { .experts = b->h->experts ? b->h->experts : m->experts, .tokens = b->rows };
+	const struct build_split *s = &b->split;
+	struct moe x = { .experts = (b->h->experts ? b->h->experts : m->experts) / s->ep,
+		         .tokens = s->across ? div_up(b->rows, s->tp) : b->rows,
+		         .all = b->rows * (s->across ? s->dp : 1) };
 	const struct build_router r = { m->experts, m->top, x.experts, b->h->skew };
 
-	b->failed |= build_picks_make(b->a, &r, b->rows, &x.picked) < 0;
+	b->failed |= build_picks_make(b->a, &r, x.all, &x.picked) < 0;
 	return x;
 }
 
@@ -67,17 +70,16 @@ static uint32_t fp32_scores(struct builder *b, uint32_t x, uint32_t w, uint64_t 
 	return y;
 }
 
-static uint32_t scores(struct builder *b, uint32_t x, uint64_t rows)
+static uint32_t scores(struct builder *b, struct part x, uint64_t rows)
 {
 	const struct model *m = b->m;
 	const uint64_t n = m->moe.experts;
 	uint32_t w, y, f;
 
 	if (!eager(b))
-		return b_product(b, all_of(x),
-		                 (struct gemm){ SCHEME_ROUTER, rows, n, m->hidden, NO_TENSOR, "router", 0 });
+		return b_product(b, x, (struct gemm){ SCHEME_ROUTER, rows, n, m->hidden, NO_TENSOR, "router", 0 });
 	w = b_weight(b, SCHEME_ROUTER, n, m->hidden, "router");
-	f = b_to(b, all_of(x), DT_FP32, rows * m->hidden);
+	f = b_to(b, x, DT_FP32, rows * m->hidden);
 	y = b_to(b, all_of(w), DT_FP32, n * m->hidden);
 	return fp32_scores(b, f, y, rows, n);
 }
@@ -318,7 +320,8 @@ static uint32_t scattered_sum(struct builder *b, const struct moe *x, uint32_t y
 
 static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
 {
-	uint32_t index = top(b, x, probabilities(b, scores(b, in, x->tokens), x->tokens), B_TOPK), sums, picks, order;
+	uint32_t index = top(b, x, probabilities(b, scores(b, all_of(in), x->tokens), x->tokens), B_TOPK), sums, picks,
+		 order;
 
 	sums = tokens_of_experts(b, x, index);
 	order = sorted(b, x, index, &picks);
@@ -337,7 +340,7 @@ static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uin
 	const uint64_t m = (x->picked.rows + x->picked.hit - 1) / x->picked.hit;
 	const struct part rows = b_quantised(b, all_of(in), math, b_tensor(b, in)->bytes * 8 / dtype_bits(b->m->dtype));
 	struct op *o = b_op(b, B_GROUPED, math, b->m->dtype);
-	const struct experts_tile tile = experts_tile_of(x->tokens);
+	const struct experts_tile tile = experts_tile_of(x->all);
 	uint64_t grid[3] = { 0, 1, 1 };
 	uint32_t y;
 
@@ -374,13 +377,45 @@ static uint32_t sum_of_picks(struct builder *b, const struct moe *x, uint32_t y,
 	return to;
 }
 
+/* The rows that this chip routes: of a replica's chips each has a part. */
+static struct part routes(struct builder *b, const struct moe *x, uint32_t in)
+{
+	return x->tokens < b->rows ? b_lines(b, in, b->m->hidden, 0, x->tokens) : all_of(in);
+}
+
+/* A row for each pick, in the order of the experts. */
+static uint32_t by_expert(struct builder *b, struct part in, uint64_t rows)
+{
+	const uint64_t n = rows * b->m->hidden, grid[3] = { rows, 1, 1 };
+	uint32_t y;
+
+	b_op(b, B_GATHER, b->m->dtype, b->m->dtype)->shape = (struct op_shape){ .elems = n };
+	y = b_make(b, b->m->dtype, n);
+	b_read(b, in);
+	b_write(b, all_of(y));
+	if (!for_npu(b))
+		b_launch(b, "void at::native::vectorized_gather_kernel<16, long>", grid, 256, 1, 32);
+	return y;
+}
+
+/* To the chips that have the experts, or back from them. A chip with likely experts gets more rows than it sends. */
+static uint32_t exchanged(struct builder *b, const struct moe *x, uint32_t y, bool back)
+{
+	const uint64_t sent = x->tokens * b->m->moe.top, got = x->picked.rows, hidden = b->m->hidden;
+
+	return b_exchanged(b, y, (sent > got ? sent : got) * hidden, (back ? sent : got) * hidden);
+}
+
 static uint32_t fused_experts(struct builder *b, struct moe *x, uint32_t in)
 {
 	const struct model *m = b->m;
 	const uint64_t inter = m->moe.inter, n = x->picked.rows * inter;
+	const struct part own = routes(b, x, in);
 	uint32_t w13, w2, y, act;
 
-	top(b, x, scores(b, in, x->tokens), B_GATE_TOPK);
+	top(b, x, scores(b, own, x->tokens), B_GATE_TOPK);
+	if (b->split.across)
+		in = exchanged(b, x, by_expert(b, own, x->tokens * m->moe.top), false);
 	w13 = expert_weight(b, SCHEME_EXPERT, 2 * inter, m->hidden, x->experts, "expert.gate_up");
 	w2 = expert_weight(b, SCHEME_EXPERT_DOWN, m->hidden, inter, x->experts, "expert.down");
 	y = grouped(b, x, in, w13, 2 * inter, m->hidden);
@@ -389,25 +424,24 @@ static uint32_t fused_experts(struct builder *b, struct moe *x, uint32_t in)
 	b_read(b, all_of(y));
 	b_write(b, all_of(act));
 	k_rows(b, b_rows[B_ACT_MUL].kernel, x->picked.rows, inter);
-	return sum_of_picks(b, x, grouped(b, x, act, w2, m->hidden, inter), B_COMBINE);
+	y = grouped(b, x, act, w2, m->hidden, inter);
+	return sum_of_picks(b, x, b->split.across ? exchanged(b, x, y, true) : y, B_COMBINE);
 }
 
 /* Slots read the tokens' rows where they are: which, the command processor knows. */
 static uint32_t npu_experts(struct builder *b, struct moe *x, uint32_t in)
 {
-	uint32_t rows = in;
+	const struct part own = routes(b, x, in);
+	uint32_t rows = in, y;
 
-	top(b, x, probabilities(b, scores(b, in, x->tokens), x->tokens), B_TOPK);
-	if (x->picked.rows > x->tokens || x->tokens > 1) {
-		const uint64_t n = x->picked.rows * b->m->hidden;
-
-		b_op(b, B_GATHER, b->m->dtype, b->m->dtype)->shape = (struct op_shape){ .elems = n };
-		rows = b_make(b, b->m->dtype, n);
-		b_read(b, all_of(in));
-		b_write(b, all_of(rows));
-	}
+	top(b, x, probabilities(b, scores(b, own, x->tokens), x->tokens), B_TOPK);
+	if (b->split.across)
+		rows = exchanged(b, x, by_expert(b, own, x->tokens * b->m->moe.top), false);
+	else if (x->picked.rows > x->tokens || x->tokens > 1)
+		rows = by_expert(b, own, x->picked.rows);
 	weights_apart(b, x);
-	return sum_of_picks(b, x, one_by_one(b, x, rows), B_SUM);
+	y = one_by_one(b, x, rows);
+	return sum_of_picks(b, x, b->split.across ? exchanged(b, x, y, true) : y, B_SUM);
 }
 
 /* --- shared experts --------------------------------------------------------------------------------------------------- */
@@ -432,7 +466,13 @@ uint32_t b_experts(struct builder *b, uint32_t in)
 	             : b->h->style == BUILD_FUSED ? fused_experts(b, &x, in)
 	                                          : npu_experts(b, &x, in);
 
+	/* Of replicas the picks' sums are whole, each chip's of its rows; the shared experts' are parts of one. */
+	if (b->split.across && !b->h->part_norms)
+		y = b_gathered(b, y, b->rows * b->m->hidden);
 	if (!b->m->moe.shared_inter)
-		return y;
-	return b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(y), all_of(shared(b, in)));
+		return b->split.across ? y : b_summed(b, y);
+	if (b->split.across)
+		return b_each(b, B_ADD, b->own_rows * b->m->hidden, false, all_of(y),
+		              all_of(b_summed(b, shared(b, in))));
+	return b_summed(b, b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(y), all_of(shared(b, in))));
 }

@@ -15,13 +15,16 @@ enum bop {
 	B_EMBED, B_CONVERT, B_MUL, B_SCALE, B_ADD, B_ADD_SCALAR, B_SQUARE, B_RSQRT, B_NEG, B_SILU, B_GELU, B_SIGMOID, B_TANH,
 	B_COS, B_SIN, B_DIV, B_FILL, B_ARANGE, B_DIV_FLOOR, B_MEAN, B_SUM, B_ARGMAX, B_CONCAT, B_SOFTMAX, B_TOPK, B_SCATTER,
 	B_INDEX_PUT, B_COPY, B_SORT, B_GATHER, B_HOST, B_PRODUCT, B_ROUTER, B_GROUPED, B_ATTENTION, B_LATENT, B_RMS, B_ADD_RMS,
-	B_LAYER_NORM, B_ROPE, B_CACHE, B_ACT_MUL, B_GATE_TOPK, B_COMBINE, B_CONV, B_STATE, B_PATCH, B_QUANT, B_ALL_REDUCE, B_ALL_GATHER, BOPS
+	B_LAYER_NORM, B_ROPE, B_CACHE, B_ACT_MUL, B_GATE_TOPK, B_COMBINE, B_CONV, B_STATE, B_PATCH, B_QUANT, B_ALL_REDUCE, B_ALL_GATHER,
+	B_REDUCE_SCATTER, B_ALL_TO_ALL, B_SEND, BOPS
 };
 /* clang-format on */
 
 struct builder {
 	const struct model *m, *whole_model; /* one chip's share; all of it */
 	const struct build_how *h;
+	struct build_split split;
+	uint32_t from, to, layers; /* of the model's layers, those of this stage */
 	struct arena *a;
 	struct err *e;
 	struct op_stream *s;
@@ -33,6 +36,7 @@ struct builder {
 	int32_t layer;
 	enum op_phase phase;
 	uint64_t rows;            /* tokens of this step */
+	uint64_t own_rows;        /* of the residual stream, those that this chip has */
 	struct build_group whole; /* what is no step of groups: one */
 	const struct build_group *groups;
 	uint32_t n_groups, group;
@@ -139,16 +143,22 @@ void k_unknown(struct builder *b, const char *kernel);
 void k_concat(struct builder *b, uint64_t member_bytes, uint32_t members, bool strided);
 
 /* build_split.c: a model over several chips. */
-static inline bool split(const struct builder *b)
-{
-	return b->h->tp > 1;
-}
 /* What is one chip's of a model; `m` itself where it is not split. */
 const struct model *b_share(struct builder *b, const struct model *m);
 int b_split_check(const struct model *m, const struct build_how *h, struct err *e);
-/* Each chip's part of a sum becomes the sum; each chip's columns become all of them. As they are where there is one chip. */
-uint32_t b_summed(struct builder *b, uint32_t x, uint64_t elems);
+/* Of a row of the residual stream each chip's part of a sum becomes the sum, of all rows or of a chip's own; rows of one's own
+ * become all; each chip's columns become all of them. As they are where there is one chip. */
+uint32_t b_summed(struct builder *b, uint32_t x);
+uint32_t b_whole(struct builder *b, uint32_t x);
 uint32_t b_gathered(struct builder *b, uint32_t x, uint64_t elems);
+/* To the chips that have the experts, and back: `elems` that a chip has before or after, the larger; `to` that it gets. */
+uint32_t b_exchanged(struct builder *b, uint32_t x, uint64_t elems, uint64_t to);
+/* To the stage so many behind this one, around the end. */
+void b_send(struct builder *b, uint32_t x, uint64_t elems, uint32_t stages);
+
+/* build_stages.c: a model's stages, and a stream of all ops of those that are unlike. `one` builds a stage. */
+typedef int b_stage_fn(struct builder *b);
+int b_stages(const struct builder *as, b_stage_fn *one, struct op_stream *out);
 
 /* the blocks of a layer */
 uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer); /* build_attention.c: of the normed x */

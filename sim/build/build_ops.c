@@ -62,6 +62,9 @@ const struct op_row b_rows[BOPS] = {
 	[B_QUANT] = { OP_CONVERT, "convert", "vllm_quant", "convert", OP_COST_ALU, 0, "vllm::scaled_quant_kernel" },
 	[B_ALL_REDUCE] = { OP_COLLECTIVE, "collective", "all_reduce", "all_reduce", OP_COST_MOVE, 0, "" },
 	[B_ALL_GATHER] = { OP_COLLECTIVE, "collective", "all_gather", "all_gather", OP_COST_MOVE, 0, "" },
+	[B_REDUCE_SCATTER] = { OP_COLLECTIVE, "collective", "reduce_scatter", "reduce_scatter", OP_COST_MOVE, 0, "" },
+	[B_ALL_TO_ALL] = { OP_COLLECTIVE, "collective", "all_to_all", "all_to_all", OP_COST_MOVE, 0, "" },
+	[B_SEND] = { OP_COLLECTIVE, "collective", "send", "send", OP_COST_MOVE, 0, "" },
 };
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */

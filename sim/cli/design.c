@@ -9,6 +9,7 @@
 #include "sim/report/design_explain.h"
 #include "sim/report/design_page.h"
 #include "sim/report/run_verdict.h"
+#include "sim/study/split.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
@@ -85,8 +86,8 @@ static int search(const struct options *o, struct design_question *q, struct are
 }
 
 /* The workload or the mix, read for this machine. */
-static int with_workload(const struct options *o, const struct machine_conf *c, struct design_question *q,
-                         struct arena *a, struct doc *d, struct err *e)
+static int with_workload(const struct options *o, struct machine_conf *c, struct design_question *q, struct arena *a,
+                         struct doc *d, struct err *e)
 {
 	struct baseline *b = baseline_new(&path_source, NULL);
 	struct mixed m = { .n = 0 };
@@ -96,7 +97,7 @@ static int with_workload(const struct options *o, const struct machine_conf *c, 
 	if (o->mix && mix_parse(o->mix, a, &mix, e) < 0)
 		goto out;
 	if (!o->mix) {
-		mix.v[0] = (struct mix_part){ "the workload", o->workload, 1 };
+		mix.v[0] = (struct mix_part){ "the workload", split_without(&o->workload), 1 };
 		mix.n = 1;
 	}
 	if (mixed_read(&mix, &c->cfg, o->allow_opaque, &m, e) < 0)
@@ -105,6 +106,9 @@ static int with_workload(const struct options *o, const struct machine_conf *c, 
 	q->job.parts = m.parts;
 	q->job.n_parts = o->mix ? m.n : 0;
 	q->job.workload = &m.workload;
+	q->job.spec = o->workload;
+	q->job.build = split_build;
+	q->job.build_arg = &c->cfg;
 	q->look = run_verdict_row;
 	q->look_arg = b;
 	q->arg = progress_new("design", "designs", q->forms);

@@ -1,6 +1,6 @@
 /* export.c - npusim export: stored results as CSV. Points have the sweep's own columns and objectives beside what is
  * stored: those are expressions, worked out here. */
-#include "sim/cli/cmd.h"
+#include "sim/cli/export_chakra.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 struct options {
 	const char *to;
 	uint64_t sweep;
+	struct export_chakra chakra;
 };
 
 static int to_file(void *ctx, struct str *text, struct err *e)
@@ -92,9 +93,8 @@ static int add_own(struct sweep_view *v, struct resdb *db, struct res_export *x,
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
 
-static int export(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+static int export_results(const struct options *o, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	const struct options *o = options;
 	struct str *out = d->to;
 	struct resdb *db = res_open(args->v[0], DB_READ, e);
 	struct res_export x = { args->n > 1 ? args->v[1] : res_export_names[0], (int64_t)o->sweep, to_text, out, NULL };
@@ -122,17 +122,40 @@ static int export(void *options, const struct opt_list *args, struct doc *d, str
 	return rc;
 }
 
+static int export(void *options, const struct opt_list *args, struct doc *d, struct err *e)
+{
+	const struct options *o = options;
+
+	if (o->chakra.prefix && (args->n || o->to || o->sweep))
+		return err_set(e, ERR_USAGE, "a run's trace is of no stored results, for option '--chakra'");
+	if (o->chakra.prefix)
+		return export_chakra(&o->chakra, d->to, e);
+	if (!args->n)
+		return err_set(e, ERR_USAGE,
+		               "the results are missing: npusim export R.db, or --chakra PREFIX of a run");
+	if (o->chakra.config || o->chakra.sets.n || workload_source(&o->chakra.workload) != WORKLOAD_NONE)
+		return err_set(e, ERR_USAGE, "stored results have their machine and workload: these are of '--chakra'");
+	return export_results(o, args, d, e);
+}
+
 int cmd_export(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { NULL, 0 };
+	struct options o = { .to = NULL };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_WRITE, &o.to, "FILE.csv", "write there; stdout by default" },
 		{ 0, "sweep", OPT_COUNT, &o.sweep, "N",
 		  "only this sweep of the file; by default all, of points the last one" },
+		{ 0, "chakra", OPT_TEXT, &o.chakra.prefix, "PREFIX",
+		  "instead: a run as Chakra execution traces, PREFIX.CHIP.et, which ASTRA-sim reads; its process groups in"
+		  " PREFIX.groups.json" },
+		{ 'c', "config", OPT_READ, &o.chakra.config, "CONFIG", "of that run: the system" },
+		{ 's', "set", OPT_SETS, &o.chakra.sets, "KEY=VALUE", "change a parameter of it; may be repeated" },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.chakra.workload, WORKLOAD_LIMITS) },
 		{ .type = OPT_END, .arg = OPT_ARGS_FIRST },
 	};
 	const struct opt_cmd cmd = {
-		"npusim export R.db "
+		"npusim export [--chakra PREFIX -c SYSTEM -m MODEL ...] R.db "
 		"[points|values|stats|kinds|resources|sweeps|runs|ops|stalls|run-stats|run-resources|limits|warnings|energy]",
 		"Writes stored results as CSV, for pandas, R or a spreadsheet. 'points', the default, is a row a "
 		"design of a"
@@ -142,12 +165,14 @@ int cmd_export(int argc, char **argv, struct str *out, struct err *e)
 		"stored"
 		" runs the totals, ops, what each op waited for, statistics and resources. results/schema.md explains "
 		"every"
-		" column, and how to read the file without this command.",
+		" column, and how to read the file without this command. With --chakra it is operators and collectives of a model's"
+		" step, with their simulated times, for a simulator of larger networks.",
 		"npusim export /tmp/sweep.db -o /tmp/points.csv\n"
 		"npusim export /tmp/sweep.db stats | grep ',dram.busy_ps,'\n"
-		"npusim export /tmp/r.db ops -o /tmp/ops.csv\n",
+		"npusim export /tmp/r.db ops -o /tmp/ops.csv\n"
+		"npusim export --chakra /tmp/step -c dsocr-8 -m llama-3.1-8b --tp 4 --pp 2 --batch 8\n",
 		opts,
-		1,
+		0,
 		2
 	};
 

@@ -1,21 +1,20 @@
 /* probe_link.c - npusim probe link: collectives over a system's links by size, or beside what was measured. */
+#include "sim/cli/probe_link.h"
+
 #include "arch/machine/machine_conf.h"
-#include "sim/cli/cmd.h"
 #include "sim/report/probe_link_doc.h"
 
 struct options {
-	const char *config, *collective, *bytes, *beside, *format;
-	struct opt_list sets;
-	uint64_t chips;
-	bool engine;
+	struct probe_link_options probe;
+	const char *format;
 };
 
 /* LINK_COLLECTIVE_COUNT: all of a table. */
-static int find_collective(const struct options *o, enum link_collective *what, struct err *e)
+static int find_collective(const struct probe_link_options *o, bool all, enum link_collective *what, struct err *e)
 {
 	const char *near = NULL;
 
-	*what = o->beside ? LINK_COLLECTIVE_COUNT : LINK_ALL_REDUCE;
+	*what = all && o->beside ? LINK_COLLECTIVE_COUNT : LINK_ALL_REDUCE;
 	if (!o->collective || link_collective_find(o->collective, what, &near))
 		return 0;
 	return err_set(e, ERR_USAGE,
@@ -24,7 +23,7 @@ static int find_collective(const struct options *o, enum link_collective *what, 
 	               o->collective, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static int find_bytes(const struct options *o, uint64_t *bytes, struct err *e)
+static int find_bytes(const struct probe_link_options *o, uint64_t *bytes, struct err *e)
 {
 	*bytes = 0;
 	if (!o->bytes)
@@ -38,8 +37,8 @@ static int find_bytes(const struct options *o, uint64_t *bytes, struct err *e)
 	return err_set(e, ERR_USAGE, "a message has 1 B to 64 TiB, for option '--bytes'");
 }
 
-static int probe_links(const struct options *o, const struct link_cfg *of, struct arena *a, struct probe_link *x,
-                       struct err *e)
+static int probe_links(const struct probe_link_options *o, bool all, const struct link_cfg *of, struct arena *a,
+                       struct probe_link *x, struct err *e)
 {
 	const uint32_t chips = o->chips ? (uint32_t)o->chips : of->chips;
 	struct link_cfg links = *of;
@@ -53,7 +52,7 @@ static int probe_links(const struct options *o, const struct link_cfg *of, struc
 		return err_set(e, ERR_CONFIG,
 		               "'%s' has no links: --set 'links.bandwidth=450 GB/s', or a system of configs/system",
 		               o->config);
-	if (find_collective(o, &what, e) < 0 || find_bytes(o, &bytes, e) < 0)
+	if (find_collective(o, all, &what, e) < 0 || find_bytes(o, &bytes, e) < 0)
 		return -1;
 	if (!o->beside && chips < 2)
 		return err_set(e, ERR_USAGE, "on how many chips? --chips 4, or --set links.chips=4");
@@ -63,7 +62,7 @@ static int probe_links(const struct options *o, const struct link_cfg *of, struc
 	return probe_link_run(&links, x, e);
 }
 
-static int check_options(const struct options *o, struct err *e)
+static int check_options(const struct probe_link_options *o, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the system is missing: -c hgx-h200, say");
@@ -74,43 +73,45 @@ static int check_options(const struct options *o, struct err *e)
 	return 0;
 }
 
+int probe_link_ask(const struct probe_link_options *o, bool all, struct arena *a, const char **name,
+                   struct probe_link *x, struct err *e)
+{
+	struct machine_conf *c = NULL;
+	int rc = check_options(o, e);
+
+	if (rc == 0 && !(c = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
+		rc = -1;
+	if (rc == 0 && !(*name = arena_strdup(a, c->cfg.name)))
+		rc = err_nomem(e, "for a probe");
+	if (rc == 0)
+		rc = probe_links(o, all, &c->cfg.links, a, x, e);
+	machine_conf_free(c);
+	return rc;
+}
+
 static int probe(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	const struct options *o = options;
-	struct machine_conf *c = NULL;
-	struct arena *a = NULL;
+	struct arena *a = arena_new(0);
+	const char *name;
 	struct probe_link x;
-	int rc = check_options(o, e);
+	int rc = a ? probe_link_ask(&o->probe, true, a, &name, &x, e) : err_nomem(e, "for a probe");
 
 	(void)args;
-	if (rc == 0 && !(a = arena_new(0)))
-		rc = err_nomem(e, "for a probe");
-	if (rc == 0 && !(c = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
-		rc = -1;
-	if (rc == 0 && (rc = probe_links(o, &c->cfg.links, a, &x, e)) == 0)
-		probe_link_doc(d, &(struct probe_link_doc){ c->cfg.name, o->beside, &x });
+	if (rc == 0)
+		probe_link_doc(d, &(struct probe_link_doc){ name, o->probe.beside, &x });
 	arena_free(a);
-	machine_conf_free(c);
 	return rc;
 }
 
 int cmd_probe_link(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .config = NULL };
+	struct options o = { .format = NULL };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
-		  "the system: a machine with 'links', as those in configs/system" },
-		{ 0, "collective", OPT_TEXT, &o.collective, "NAME",
-		  "all-reduce (default), all-gather, reduce-scatter, all-to-all, broadcast or send; beside a table all it has" },
-		{ 0, "chips", OPT_COUNT, &o.chips, "N", "chips that take part; by default all of the system" },
-		{ 0, "bytes", OPT_TEXT, &o.bytes, "SIZE",
+		PROBE_LINK_OPTS(&o.probe),
+		{ 0, "bytes", OPT_TEXT, &o.probe.bytes, "SIZE",
 		  "of the message ('64 KiB'); of all-gather and reduce-scatter gathered, of all-to-all what a chip holds. By default"
 		  " 1 KiB to 512 MiB" },
-		{ 0, "engine", OPT_FLAG, &o.engine, NULL,
-		  "as an inference engine calls it: with its own all-reduce where the system says one (links.direct)" },
-		{ 0, "beside", OPT_READ, &o.beside, "TABLE",
-		  "hold it against measured times: CSV with the columns op, gpus, bytes and us" },
-		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the system; may be repeated" },
 		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

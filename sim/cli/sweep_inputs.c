@@ -8,6 +8,7 @@
 
 #include "sim/base/path.h"
 #include "sim/report/run.h"
+#include "sim/study/split.h"
 
 #define OPAQUE_MAX_PCT 5 /* as for a run */
 
@@ -56,6 +57,8 @@ static void unmeasured(struct res_workload *w)
 int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const struct sweep *s,
                       struct workload_spec *asked, struct err *e)
 {
+	struct workload_spec whole; /* what the points split, each as its machine likes best */
+
 	in->machine = &s->schema_target;
 	if (s->mix.n) {
 		if (o->workload.trace || o->workload.range || o->workload.rules)
@@ -65,7 +68,10 @@ int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const
 		in->workload = in->mix.workload;
 		return 0;
 	}
-	if (asked_for(o, s, asked, e) < 0 || cmd_workload_read(asked, in->machine, &in->w, e) < 0 ||
+	if (asked_for(o, s, asked, e) < 0)
+		return -1;
+	whole = split_without(asked);
+	if (cmd_workload_read(&whole, in->machine, &in->w, e) < 0 ||
 	    run_workload(&in->w.stream, &in->w.in.trace, in->w.model ? 0 : in->w.rules_hash, in->w.in.arena,
 	                 &in->workload, e) < 0)
 		return -1;

@@ -40,10 +40,18 @@ struct running {
 	const struct gpu_activity *x;
 };
 
-/* Carried ops are in no sum. */
+/* Whose time is the links'. */
+static bool is_collective(const struct op *o)
+{
+	return o->kind == OP_COLLECTIVE && op_is_timed(o);
+}
+
+/* Carried ops are in no sum; collectives' energy is told apart. */
 static bool engine_gpu_counts(const struct running *n, size_t i)
 {
-	return n->w->launches[i].op->kind != OP_OPAQUE;
+	const struct op *o = n->w->launches[i].op;
+
+	return o->kind != OP_OPAQUE && o->kind != OP_COLLECTIVE;
 }
 
 static uint64_t mean_power(const struct gpu *at, void *arg)
@@ -126,11 +134,14 @@ static int energy_rows(const struct gpu_activity *x, struct arena *a, struct run
 
 /* By the links' closed form, the library's own launch included; the board waits meanwhile. */
 static void add_collective(const struct machine_cfg *c, const struct gpu *g, bool power, const struct op *o,
-                           struct run_op *x, ps_t *stall, struct run_result *r)
+                           struct run_op *x, ps_t *took, ps_t *stall, struct run_result *r)
 {
 	static const struct gpu_activity waits = { 0 };
 	const struct link_time t = map_collective_time(&c->links, o);
 
+	x->start_ps = r->total_ps;
+	for (uint32_t n = 0; n < o->n_launches; n++)
+		took[o->first_launch + n] = n ? 0 : t.total;
 	if (power)
 		launch_energy(g, &waits, t.total, x, r);
 	x->span_ps += t.total;
@@ -147,7 +158,9 @@ static void op_result(const struct machine_cfg *c, const struct gpu *g, const st
 	ps_t stall[RES_COUNT] = { 0 };
 
 	x->start_ps = r->total_ps;
-	for (uint32_t n = 0; n < o->n_launches; n++) {
+	if (is_collective(o))
+		add_collective(c, g, work != NULL, o, x, took, stall, r);
+	for (uint32_t n = 0; n < o->n_launches && !is_collective(o); n++) {
 		const struct gpu_launch *l = &w->launches[o->first_launch + n];
 		struct gpu_time t = gpu_time(g, l);
 
@@ -164,8 +177,6 @@ static void op_result(const struct machine_cfg *c, const struct gpu *g, const st
 		if (l->at->kind != TRACE_KERNEL)
 			r->copies_ps += t.total;
 	}
-	if (op_is_timed(o) && o->kind == OP_COLLECTIVE)
-		add_collective(c, g, work != NULL, o, x, stall, r);
 	x->bound = run_bound(stall, stall);
 	run_shares(stall, x->bound, x->stall_ppm);
 	x->flops = work_of(w->stream, o).flops;
@@ -236,7 +247,8 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 
 	for (uint32_t i = 0; i < s->n_ops; i++) {
 		r->ops[i].cmd = RUN_NO_CMD;
-		r->ops[i].carried = s->ops[i].kind == OP_OPAQUE;
+		r->ops[i].carried =
+			s->ops[i].kind == OP_OPAQUE || (s->ops[i].kind == OP_COLLECTIVE && !op_is_timed(&s->ops[i]));
 		if (r->ops[i].carried)
 			r->carried_ps += s->ops[i].measured_ns * 1000;
 		else
@@ -244,9 +256,12 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 	}
 	r->launch_ps = w->stream->launches == s->launches ? took : NULL;
 	wall = host_wall(&c->gpu.host, w->stream, took);
-	/* Collectives are no launches of the stream: what waits for them waits behind its kernels. */
-	wall.eager += r->links_ps;
-	wall.graph += r->links_ps;
+	/* A model's collectives are no launches of the stream: what waits for them waits behind its kernels. */
+	for (uint32_t i = 0; i < s->n_ops; i++)
+		if (is_collective(&s->ops[i]) && !s->ops[i].n_launches) {
+			wall.eager += r->ops[i].span_ps;
+			wall.graph += r->ops[i].span_ps;
+		}
 	r->wall_eager_ps = wall.eager;
 	r->wall_graph_ps = wall.graph;
 	if (work) {

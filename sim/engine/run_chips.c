@@ -6,6 +6,12 @@ static const struct energy_row link_row = { .block = "links", .name = "bits", .h
 
 int run_chips_check(const struct machine_cfg *c, const struct op_stream *s, struct err *e)
 {
+	size_t i = 0;
+
+	while (i < s->n_ops && s->ops[i].kind != OP_COLLECTIVE)
+		i++;
+	if (i == s->n_ops && !c->links.bandwidth) /* replicas that know nothing of each other */
+		return 0;
 	return link_check(&c->links, s->chips, e);
 }
 
@@ -52,7 +58,7 @@ int run_chips(const struct machine_cfg *c, struct arena *a, struct run_result *r
 	struct run_energy *rows;
 	uint64_t fj;
 
-	if (r->stream->chips < 2)
+	if (!r->stream->chips)
 		return 0;
 	r->chips = r->stream->chips;
 	if (r->energy) {

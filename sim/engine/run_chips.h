@@ -8,7 +8,7 @@
 #include "arch/machine/machine_cfg.h"
 #include "sim/engine/run_result.h"
 
-/* Whether the machine's links join as many chips as the stream asks for. */
+/* Whether the machine's links join as many chips as the stream asks for; replicas alone need none. */
 int run_chips_check(const struct machine_cfg *c, const struct op_stream *s, struct err *e);
 int run_chips(const struct machine_cfg *c, struct arena *a, struct run_result *r, struct err *e);
 

@@ -332,6 +332,14 @@ static int put_launches(struct lowering *w)
 	return 0;
 }
 
+/* Of one process of several: all that take part do as it does. */
+static void set_chips(struct op_stream *s)
+{
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (s->ops[i].kind == OP_COLLECTIVE && s->ops[i].shape.peers > s->chips)
+			s->chips = s->ops[i].shape.peers;
+}
+
 /* A step decodes when each of its products has few rows and its attention one query; a listed row is a step. */
 static void set_phases(struct lowering *w)
 {
@@ -408,6 +416,7 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 		return -1;
 	out->cases = w.cases;
 	set_phases(&w);
+	set_chips(w.out);
 	if (lower_names(&w) < 0 || place_stream(out, ERR_IO, a, e) < 0)
 		return -1;
 	lower_count(&w, st);

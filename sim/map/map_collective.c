@@ -26,9 +26,11 @@ static struct isa_insn *over_links(struct map_candidate *d, const struct op *o, 
 
 struct link_time map_collective_time(const struct link_cfg *c, const struct op *o)
 {
-	struct link_ask q = { LINK_ALL_REDUCE, o->shape.peers, dtype_bytes(o->dtype, o->shape.elems) };
+	struct link_ask q = { LINK_ALL_REDUCE, o->shape.peers, dtype_bytes(o->dtype, o->shape.elems), o->shape.hop };
 
-	link_collective_find(o->fn ? o->fn : "", &q.what, NULL);
+	/* NCCL has one kernel for all that is sent (send_receive): of a trace that is an all-to-all. */
+	if (!link_collective_find(o->fn ? o->fn : "", &q.what, NULL))
+		q.what = LINK_ALL_TO_ALL;
 	return link_time(c, &q);
 }
 

@@ -41,7 +41,8 @@ int map_footprint(const struct op_stream *s, const struct map_format *formats, s
 	for (uint32_t i = 0; i < s->n_tensors; i++) {
 		const struct op_tensor *t = &s->tensors[i];
 		const bool stays = t->external && !s->cases;
-		const uint64_t bytes = map_narrowed(t, formats ? &formats[i] : NULL, t->bytes) * t->instances;
+		const uint32_t caches = t->role == OP_KV && stays && s->micro ? s->micro : 1;
+		const uint64_t bytes = map_narrowed(t, formats ? &formats[i] : NULL, t->bytes) * t->instances * caches;
 
 		if (life[i].first == NEVER)
 			continue;

@@ -155,6 +155,7 @@ const struct program_field program_op_fields[] = {
 	U64(OP, "head_dim", op.shape.head_dim), U64(OP, "v_dim", op.shape.v_dim),
 	U64(OP, "elems", op.shape.elems), U64(OP, "rows", op.shape.rows), U64(OP, "cols", op.shape.cols),
 	U64(OP, "top", op.shape.top), U32(OP, "arity", op.shape.arity), U32(OP, "peers", op.shape.peers),
+	U32(OP, "hop", op.shape.hop),
 	FLAG(OP, "causal", op.shape.causal), FLAG(OP, "paged", op.shape.paged), FLAG(OP, "strided", op.shape.strided),
 	U32(OP, "apart", op.shape.apart),
 	BYTES(OP, "opaque_bytes", op.opaque_bytes), U64(OP, "opaque_flops", op.opaque_flops),

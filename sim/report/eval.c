@@ -57,6 +57,7 @@ static void what_ran(const struct eval_job *j, struct eval *x)
 	r->conf = j->conf;
 	r->trace = &w->in.trace;
 	r->model = w->model;
+	r->spec = &w->spec;
 	r->not_validated = w->model ? workload_unknown(w->model, &w->how, launches(j->conf)) : NULL;
 	r->part = workload_part(w);
 	r->scaled = w->scaled;
@@ -89,7 +90,8 @@ void eval_verdict(const struct eval_job *j, const struct baseline *b, struct are
 	const struct marginal_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
 		                             .machines = j->machines,
 		                             .conf = j->conf };
-	const bool buys = j->machines && !launches(j->conf) && !x->report.given;
+	/* A pipeline has no one program to try more of the machine with. */
+	const bool buys = j->machines && !launches(j->conf) && !x->report.given && !j->w->stream.stages;
 	struct err none = ERR_INIT;
 
 	x->report.baseline = b;

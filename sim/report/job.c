@@ -4,6 +4,7 @@
 
 #include "sim/base/path.h"
 #include "sim/report/timeline.h"
+#include "sim/study/split.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
@@ -67,6 +68,8 @@ struct inputs {
 	struct machine_conf *conf; /* of them, as they are */
 	struct workload w;
 	struct baseline *baseline;
+	struct arena *texts; /* of the split that was found */
+	uint32_t splits;
 };
 
 static void inputs_free(struct inputs *in)
@@ -76,6 +79,7 @@ static void inputs_free(struct inputs *in)
 	machine_conf_free(in->conf);
 	machine_base_free(in->machines);
 	workload_free(&in->w);
+	arena_free(in->texts);
 }
 
 static int check_mapped(const struct job *j, const struct machine_conf *conf, struct err *e)
@@ -94,6 +98,21 @@ static int check_mapped(const struct job *j, const struct machine_conf *conf, st
 	return 0;
 }
 
+/* A pipeline is several programs. */
+static int check_one_program(const struct job *j, const struct workload *w, struct err *e)
+{
+	const char *option = j->program       ? "--program"
+	                     : j->explain_map ? "--explain-map"
+	                     : j->timeline    ? "--timeline"
+	                                      : NULL;
+
+	if (!w->stream.stages || !option)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "a pipeline's stages are a program each: '%s' is of one (of one stage: --layers, without --pp)",
+	               option);
+}
+
 static int machines_read(const struct job *j, struct inputs *in, struct err *e)
 {
 	if (!(in->machines = machine_base_load(j->config, j->sets, j->n_sets, e)) ||
@@ -102,11 +121,25 @@ static int machines_read(const struct job *j, struct inputs *in, struct err *e)
 	return 0;
 }
 
+/* The workload, split as this machine likes best where that is asked. */
+static int workload_of(const struct job *j, struct inputs *in, struct err *e)
+{
+	struct workload_spec spec = j->workload;
+
+	if (split_asked(&spec)) {
+		if (!(in->texts = arena_new(0)))
+			return err_nomem(e, "for a split");
+		if (split_best(&spec, in->conf, &j->how, split_build, &in->conf->cfg, in->texts, &in->splits, e) < 0)
+			return -1;
+	}
+	return j->read(&spec, &in->conf->cfg, &in->w, e);
+}
+
 static int inputs_read(const struct job *j, struct inputs *in, struct err *e)
 {
 	if (machines_read(j, in, e) < 0 || check_mapped(j, in->conf, e) < 0 ||
-	    (j->results && !(in->db = res_open(j->results, DB_WRITE, e))) ||
-	    j->read(&j->workload, &in->conf->cfg, &in->w, e) < 0)
+	    (j->results && !(in->db = res_open(j->results, DB_WRITE, e))) || workload_of(j, in, e) < 0 ||
+	    check_one_program(j, &in->w, e) < 0)
 		return -1;
 	return eval_check_work(in->conf, &in->w, e);
 }
@@ -150,6 +183,7 @@ static int asked(const struct job *j, struct inputs *in, struct eval *x, struct 
 	struct run_report *r = &x->report;
 
 	r->whole = j->whole;
+	r->splits = in->splits;
 	r->top = j->top != JOB_TOP ? j->top : j->whole ? TOP_SHOWN : 0;
 	r->explain_fusion = j->explain_fusion;
 	r->results_path = j->results;

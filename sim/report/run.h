@@ -26,6 +26,8 @@ struct run_report {
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
 	struct workload_part part; /* of it what is on this chip */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
+	uint32_t splits;           /* that could run of those tried for 'auto'; 0: nobody asked */
+	const struct workload_spec *spec; /* of the workload */
 	const struct workload_rewritten *rewritten;
 	const struct workload_laid *laid; /* over a model; its model NULL: it was not */
 	const struct op_stream *stream;

@@ -76,6 +76,23 @@ static void workload(const struct run_report *r, struct str *to)
 	}
 }
 
+/* What 'auto' found. */
+static void split(const struct run_report *r, struct str *to)
+{
+	static const enum workload_key keys[] = { WORKLOAD_KEY_TP, WORKLOAD_KEY_PP, WORKLOAD_KEY_EP, WORKLOAD_KEY_DP };
+
+	if (!r->splits)
+		return;
+	str_addf(to, "the fastest of %u in closed form:", r->splits);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		struct workload_spec spec = *r->spec;
+		const char *n = *(const char **)workload_place(&spec, keys[i]);
+
+		if (n)
+			str_addf(to, " --%s %s", workload_rows[keys[i]].name, n);
+	}
+}
+
 static void types(const struct run_report *r, struct str *to)
 {
 	if (r->lowered)
@@ -165,6 +182,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 	static const struct fact first_page[] = {
 		{ "machine", run_machine_text },
 		{ "workload", workload },
+		{ "split", split },
 		{ "aligned", run_align_text },
 		{ "rewritten", run_rewrite_text },
 		{ "types", types },
@@ -180,6 +198,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 	static const struct fact all[] = {
 		{ "machine", run_machine_text },
 		{ "workload", workload },
+		{ "split", split },
 		{ "types", types },
 		{ "aligned", run_align_text },
 		{ "rewritten", run_rewrite_text },

@@ -134,7 +134,9 @@ void run_top_doc(struct doc *d, const struct run_report *r)
 
 /* --- kinds ------------------------------------------------------------------------------------------------- */
 
-#define KINDS_MOST 8 /* on the first page */
+/* On the first page, where more is to be said of several chips. */
+#define KINDS_MOST  8
+#define KINDS_CHIPS 6
 
 /* "dram 81 %, dispatch 12 %, ...": what most of the time of a kind's ops was waited for, down to 5 %. */
 static void bound_mix(const struct run_sum *k, int most, struct str *to)
@@ -197,7 +199,8 @@ static void kind_row(struct doc *d, const void *of, size_t i)
 void run_kinds_doc(struct doc *d, const struct run_report *r, const struct run_sum sums[OP_KINDS])
 {
 	int order[OP_KINDS] = { 0 }, n = run_order_kinds(sums, order), left = 0;
-	const int most = d->format == OUT_TABLE && !r->whole && n > KINDS_MOST ? KINDS_MOST : n;
+	const int page = r->result->chips > 1 ? KINDS_CHIPS : KINDS_MOST;
+	const int most = d->format == OUT_TABLE && !r->whole && n > page ? page : n;
 	const struct view v = { .r = r, .sums = sums, .order = order };
 	ps_t rest = 0;
 

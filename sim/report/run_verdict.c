@@ -32,7 +32,9 @@ static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x
 	v->held = run_largest(stall);
 	v->held_share = run_share(stall[v->held], x->total_ps);
 	v->full = peak[v->held] ? v->held : run_largest(peak);
-	v->full_share = run_share(v->full == RES_DRAM ? x->pins_ps : peak[v->full], x->total_ps);
+	/* Of a pipeline bytes are the mean chip's, which waits for others. */
+	v->full_share = run_share(v->full == RES_DRAM && !x->bubble_ps ? x->pins_ps : peak[v->full], x->total_ps);
+	v->bubbles = run_share(x->bubble_ps, x->total_ps);
 	v->mfu = run_share(x->macs_ps, x->total_ps);
 	v->bandwidth = run_share(x->pins_ps, x->total_ps);
 }
@@ -470,7 +472,11 @@ static void say_held(const struct verdict *v, struct str *s)
 	if (v->full != RES_DRAM)
 		str_addf(s, ", DRAM %.0f %%", 100 * v->bandwidth);
 	if (v->chips > 1)
-		str_addf(s, ", links %.2g %% of the time", 100 * v->links);
+		str_addf(s, ", links %.2g %%", 100 * v->links);
+	if (v->bubbles > 0)
+		str_addf(s, ", bubbles %.2g %%", 100 * v->bubbles);
+	else if (v->chips > 1)
+		str_add(s, " of the time");
 }
 
 /* "+38", "-0.4", "+0" */

@@ -25,7 +25,7 @@ struct res_point;
 struct verdict {
 	const char *machine;
 	uint64_t chips;         /* that run it alike; 0: one */
-	double links;           /* of the time, what collectives take */
+	double links, bubbles;  /* of the time, what collectives take; that a stage waits for others */
 	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
 	double us;              /* of one step; 0: too little of it is simulated */
 	struct workload_part part;

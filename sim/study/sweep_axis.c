@@ -1,5 +1,6 @@
 /* sweep_axis.c - the values of an axis: from a list, or from a range in steps. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/study/sweep_int.h"
@@ -29,6 +30,12 @@ static bool is_number(enum cfg_type t)
 	return t != CFG_T_ENUM && t != CFG_T_STR;
 }
 
+/* Of a text that may be a number (model.tp), whether it is. */
+static bool is_whole(const char *s)
+{
+	return s && *s && strlen(s) < 10 && strspn(s, "0123456789") == strlen(s);
+}
+
 static bool is_range_type(enum cfg_type t)
 {
 	return is_number(t) && t != CFG_T_BOOL;
@@ -53,6 +60,10 @@ static int add_text(struct sweep *s, struct sweep_axis *x, const char *said, con
 	v.text = text.failed ? NULL : arena_strdup(s->a, str_c(&text));
 	v.is_number = is_number(x->field->type);
 	v.number = v.is_number ? sweep_number(x->field->type, cfg_raw(of, row)) : 0;
+	if (x->field->type == CFG_T_STR && is_whole(v.text)) {
+		v.is_number = true;
+		v.number = strtod(v.text, NULL);
+	}
 	str_free(&text);
 	for (size_t i = 0; v.text && i < x->n; i++)
 		if (strcmp(x->values[i].text, v.text) == 0) {

@@ -6,6 +6,7 @@
 #include "sim/base/pool.h"
 #include "sim/base/version.h"
 #include "sim/engine/run_memo.h"
+#include "sim/study/split.h"
 #include "sim/study/sweep_int.h"
 
 #define FRAME_MAX ((size_t)64 << 20)
@@ -59,20 +60,24 @@ static int add_sums(const struct run_result *x, struct arena *a, struct res_poin
 	return 0;
 }
 
-/* Where axes are the workload's, a stream of the point's own. */
+/* Where axes are the workload's, or its split is the machine's, a stream of the point's own. */
 static int sweep_run_stream_of(const struct sweep *s, const struct sweep_job *job, const char *const *sets,
-                               struct arena *a, const struct op_stream **stream, struct err *e)
+                               const struct machine_conf *c, struct arena *a, const struct op_stream **stream,
+                               struct err *e)
 {
 	struct op_stream *own;
 	struct workload_spec w = job->spec;
+	uint32_t tried;
 
 	*stream = job->stream;
-	if (!sweep_workload_varies(s))
+	if (!sweep_workload_varies(s) && !split_asked(&w))
 		return 0;
 	if (!(own = arena_alloc(a, sizeof *own)))
 		return sweep_no_memory(e);
 	*stream = own;
 	sweep_workload_of(s, sets, &w);
+	if (split_asked(&w) && split_best(&w, c, &job->how, job->build, job->build_arg, a, &tried, e) < 0)
+		return -1;
 	return job->build(job->build_arg, &w, a, own, e);
 }
 
@@ -113,14 +118,14 @@ int sweep_eval(const struct sweep *s, const struct sweep_job *job, const char *c
 {
 	const struct op_stream *stream = job->stream;
 	struct run_opts how = job->how;
-	struct machine_conf *c;
+	struct machine_conf *c = sweep_conf(s, sets, e);
 	int rc;
 
-	if ((!job->n_parts && sweep_run_stream_of(s, job, sets, a, &stream, e) < 0) || !(c = sweep_conf(s, sets, e)))
+	if (!c)
 		return -1;
 	if (job->n_parts) {
 		rc = run_parts(job, c, look, arg, a, out, e);
-	} else {
+	} else if ((rc = sweep_run_stream_of(s, job, sets, c, a, &stream, e)) == 0) {
 		if (stream != job->stream)
 			how.memo = NULL; /* it keeps what it knows of one stream */
 		rc = run_row(stream, c, &how, look, arg, a, out, e);

@@ -29,11 +29,13 @@
 /* NULL and 0: not given, the default. Texts must outlive it. */
 #define WORKLOAD_CONTEXT 1024 /* of a model's decode step, where none is given */
 #define WORKLOAD_PROMPT  512  /* tokens of its prompt */
+#define WORKLOAD_AUTO    "auto"
 
 struct workload_spec {
 	const char *trace, *range, *model, *program;
 	const char *phase, *quant, *kv, *style, *attention, *skew, *rewrite, *rules, *dtype;
-	uint64_t batch, context, tokens, layers, experts, image, tp;
+	const char *tp, *pp, *ep, *dp, *norms; /* a number, or WORKLOAD_AUTO (sim/study/split.h) */
+	uint64_t batch, context, tokens, layers, experts, image, micro;
 };
 
 enum workload_source {
@@ -49,7 +51,8 @@ enum workload_source {
 enum workload_key {
 	WORKLOAD_KEY_TRACE, WORKLOAD_KEY_RANGE, WORKLOAD_KEY_MODEL, WORKLOAD_KEY_PROGRAM, WORKLOAD_KEY_PHASE,
 	WORKLOAD_KEY_BATCH, WORKLOAD_KEY_CONTEXT, WORKLOAD_KEY_TOKENS, WORKLOAD_KEY_QUANT, WORKLOAD_KEY_KV,
-	WORKLOAD_KEY_STYLE, WORKLOAD_KEY_ATTENTION, WORKLOAD_KEY_LAYERS, WORKLOAD_KEY_EXPERTS, WORKLOAD_KEY_TP, WORKLOAD_KEY_IMAGE,
+	WORKLOAD_KEY_STYLE, WORKLOAD_KEY_ATTENTION, WORKLOAD_KEY_LAYERS, WORKLOAD_KEY_EXPERTS, WORKLOAD_KEY_TP, WORKLOAD_KEY_PP,
+	WORKLOAD_KEY_EP, WORKLOAD_KEY_DP, WORKLOAD_KEY_MICRO, WORKLOAD_KEY_NORMS, WORKLOAD_KEY_IMAGE,
 	WORKLOAD_KEY_SKEW, WORKLOAD_KEY_REWRITE, WORKLOAD_KEY_RULES, WORKLOAD_KEY_DTYPE, WORKLOAD_KEYS
 };
 /* Who asks for workloads: commands, and the files that some of them read. */

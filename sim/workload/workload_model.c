@@ -7,6 +7,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static const char *const phases[] = { "decode", "prefill", "vision" };
+static const char *const norms[] = { "whole", "part" };
 static const char *const styles[] = { "eager", "fused", "npu", "llamacpp", "rkllm", "llamacpp_fa" };
 
 static int choice(const char *given, const char *option, const char *const *names, size_t n, int otherwise, int *out,
@@ -54,6 +55,44 @@ static int skew(const char *s, uint32_t *out, struct err *e)
 	return 0;
 }
 
+/* A number of chips; 0: none is given, or it is to be found. */
+static int chips(const char *s, const char *option, uint32_t *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	uint64_t v;
+
+	*out = 0;
+	if (!s || strcmp(s, WORKLOAD_AUTO) == 0)
+		return 0;
+	if (cfg_parse_value(CFG_T_U64, s, &v, &why) < 0 || !v || v > BUILD_MAX_CHIPS)
+		return err_set(e, ERR_USAGE, "'%s' is no number of chips from 1 to %d, nor '%s', for option '--%s'", s,
+		               BUILD_MAX_CHIPS, WORKLOAD_AUTO, option);
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int splits(const struct workload_spec *s, struct build_how *how, struct err *e)
+{
+	return chips(s->tp, "tp", &how->tp, e) < 0 || chips(s->pp, "pp", &how->pp, e) < 0 ||
+	                       chips(s->ep, "ep", &how->ep, e) < 0 || chips(s->dp, "dp", &how->dp, e) < 0
+	               ? -1
+	               : 0;
+}
+
+/* Whoever knows the machine has found it before anything is built. */
+static int found(const struct workload_spec *s, struct err *e)
+{
+	const char *const all[] = { s->tp, s->pp, s->ep, s->dp };
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i] && strcmp(all[i], WORKLOAD_AUTO) == 0)
+			return err_set(
+				e, ERR_USAGE,
+				"'%s' asks for the best split of one system: 'npusim run', 'design' and sweeps of one workload find it",
+				WORKLOAD_AUTO);
+	return 0;
+}
+
 uint32_t workload_skew(const struct workload_spec *s)
 {
 	struct err none = ERR_INIT;
@@ -64,7 +103,7 @@ uint32_t workload_skew(const struct workload_spec *s)
 
 /* Those of the texts that are one of a few. */
 struct chosen {
-	int phase, style, attend;
+	int phase, style, attend, norms;
 };
 
 static int choices(const struct workload_spec *s, enum build_style style, struct chosen *x, struct err *e)
@@ -75,7 +114,8 @@ static int choices(const struct workload_spec *s, enum build_style style, struct
 		ways[i - 1] = attend_name((enum attend_way)i);
 	if (choice(s->phase, "phase", phases, COUNT(phases), BUILD_DECODE, &x->phase, e) < 0 ||
 	    choice(s->style, "style", styles, COUNT(styles), (int)style, &x->style, e) < 0 ||
-	    choice(s->attention, "attention", ways, COUNT(ways), ATTEND_OWN - 1, &x->attend, e) < 0)
+	    choice(s->attention, "attention", ways, COUNT(ways), ATTEND_OWN - 1, &x->attend, e) < 0 ||
+	    choice(s->norms, "norms", norms, COUNT(norms), 0, &x->norms, e) < 0)
 		return -1;
 	return 0;
 }
@@ -83,11 +123,12 @@ static int choices(const struct workload_spec *s, enum build_style style, struct
 int workload_check_texts(const struct workload_spec *s, struct err *e)
 {
 	struct rewrite_list list;
+	struct build_how how;
 	struct chosen x;
 	uint32_t v;
 
-	if (choices(s, BUILD_NPU, &x, e) < 0 || skew(s->skew, &v, e) < 0 || (s->quant && !scheme_find(s->quant, e)) ||
-	    (s->kv && scheme_kv(s->kv, e) == DT_NONE))
+	if (choices(s, BUILD_NPU, &x, e) < 0 || skew(s->skew, &v, e) < 0 || splits(s, &how, e) < 0 ||
+	    (s->quant && !scheme_find(s->quant, e)) || (s->kv && scheme_kv(s->kv, e) == DT_NONE))
 		return -1;
 	if (s->dtype && lower_types_check(s->dtype, e) < 0)
 		return -1;
@@ -132,9 +173,12 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 		                                                        : 1,
 		                   .layers = (uint32_t)s->layers,
 		                   .experts = (uint32_t)s->experts,
-		                   .tp = (uint32_t)s->tp,
+		                   .micro = (uint32_t)s->micro,
+		                   .part_norms = x.norms == 1,
 		                   .image = (uint32_t)s->image };
-	return skew(s->skew, &how->skew, e) < 0 ? -1 : scheme(m, s, how, e);
+	if (found(s, e) < 0 || splits(s, how, e) < 0 || skew(s->skew, &how->skew, e) < 0)
+		return -1;
+	return scheme(m, s, how, e);
 }
 
 /* --- what is said of it ------------------------------------------------------------------------------------ */
@@ -150,13 +194,15 @@ static bool has_linear(const struct model *m)
 /* SAM: single kernels of it were counted, no step (workloads/README.md). Linear attention: no step of such a model at hand. */
 const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu)
 {
+	const struct build_split x = build_split_of(how);
+
 	if (how->phase == BUILD_VISION)
 		return "SAM: its windows, relative positions and neck";
 	if (has_linear(m))
 		return "layers of linear attention: their convolution and their state";
 	if (gpu && how->phase == BUILD_PREFILL && m->mla.kv_rank)
 		return "attention over an expanded latent";
-	if (how->tp > 1)
+	if (build_split_chips(&x) > 1)
 		return "a step over several chips: collectives alone were, on H200 and A100";
 	return NULL;
 }
@@ -191,6 +237,8 @@ void workload_part_text(const struct workload_part *p, struct str *out)
 
 void workload_how_text(const struct build_how *how, struct str *out)
 {
+	const struct build_split x = build_split_of(how);
+
 	str_addf(out, "%s, batch %u, ", build_phase_name(how->phase), how->batch);
 	if (how->image)
 		str_addf(out, "%u x %u pixels, ", how->image, how->image);
@@ -207,8 +255,17 @@ void workload_how_text(const struct build_how *how, struct str *out)
 		str_addf(out, ", %u layers on this chip", how->layers);
 	if (how->experts)
 		str_addf(out, ", %u experts a layer on this chip", how->experts);
-	if (how->tp > 1)
-		str_addf(out, ", a chip of %u that share each layer", how->tp);
+	if (x.tp > 1)
+		str_addf(out, ", a chip of %u that share each layer", x.tp);
+	if (how->part_norms)
+		str_add(out, ", norms of a part of the rows");
+	if (x.ep > 1)
+		str_addf(out, ", experts on %u chips", x.ep);
+	if (x.dp > 1)
+		str_addf(out, ", %u replicas", x.dp);
+	if (x.pp > 1)
+		str_addf(out, ", %u stages for %u micro-batch%s of %u", x.pp, x.micro, x.micro > 1 ? "es" : "",
+		         x.batch);
 	if (how->skew)
 		str_addf(out, ", picks skewed by %g", how->skew / 1000.0);
 }

@@ -149,6 +149,8 @@ static int rewritten(struct workload *w, struct err *e)
 
 	if (!w->spec.rewrite)
 		return 0;
+	if (w->stream.stages)
+		return err_set(e, ERR_USAGE, "a pipeline's stages are not rewritten, for option '--rewrite'");
 	if (rewrite_parse(w->spec.rewrite, &x->list, e) < 0 ||
 	    rewrite_stream(&w->stream, &x->list, w->in.arena, &out, x->done, e) < 0)
 		return -1;
@@ -258,6 +260,8 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 		return -1;
 	if (w->source != WORKLOAD_MODEL)
 		tokens = tokens_of(w, &x, sequences);
+	if (s->rewrite && x.stages)
+		return err_set(e, ERR_USAGE, "a pipeline's stages are not rewritten, for '%s'", s->rewrite);
 	if (s->rewrite && (rewrite_parse(s->rewrite, &list, e) < 0 || rewrite_stream(&x, &list, a, out, done, e) < 0))
 		return -1;
 	if (!s->rewrite)

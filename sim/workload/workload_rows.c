@@ -64,10 +64,31 @@ const struct workload_row workload_rows[WORKLOAD_KEYS] = {
 		.arg = "N", .axis = "layers", .axis_base = "0", .help = "so many of the model's layers are on this chip; all by default" },
 	[WORKLOAD_KEY_EXPERTS] = { .name = "experts", .type = WORKLOAD_COUNT, .at = AT(experts), .of = MODEL, .most = 65536,
 		.arg = "N", .axis = "experts", .axis_base = "0", .help = "so many of each layer's experts are on this chip; all by default" },
-	[WORKLOAD_KEY_TP] = { .name = "tp", .type = WORKLOAD_COUNT, .at = AT(tp), .of = MODEL, .most = BUILD_MAX_CHIPS,
-		.arg = "N", .axis = "tp", .axis_base = "1", .help =
+	[WORKLOAD_KEY_TP] = { .name = "tp", .type = WORKLOAD_TEXT, .at = AT(tp), .of = MODEL,
+		.arg = "N|auto", .axis = "tp", .axis_base = "", .help =
 		"chips that share each layer (tensor parallel), joined by the machine's links: a part of the heads, of the MLP's width"
-		" and of the vocabulary on each; 1 by default" },
+		" and of the vocabulary on each; 1 by default. auto, here and of pp, ep and dp: what is fastest in closed form of the system's"
+		" chips (links.chips)" },
+	[WORKLOAD_KEY_PP] = { .name = "pp", .type = WORKLOAD_TEXT, .at = AT(pp), .of = MODEL,
+		.arg = "N|auto", .axis = "pp", .axis_base = "", .help =
+		"stages, each with a part of the layers on chips of its own (pipeline parallel), through which micro-batches go; 1 by"
+		" default. Chips in all: tp x pp x dp" },
+	[WORKLOAD_KEY_EP] = { .name = "ep", .type = WORKLOAD_TEXT, .at = AT(ep), .of = MODEL,
+		.arg = "N|auto", .axis = "ep", .axis_base = "", .help =
+		"chips that share out the experts of a layer, each whole on one (expert parallel): all chips of a stage, to which replicas"
+		" send their tokens, or a part of a replica's; 1 by default: each expert is cut like an MLP" },
+	[WORKLOAD_KEY_DP] = { .name = "dp", .type = WORKLOAD_TEXT, .at = AT(dp), .of = MODEL,
+		.arg = "N|auto", .axis = "dp", .axis_base = "", .help =
+		"replicas that share out the batch (data parallel); by default 1, or as many as the chips of '--ep' are more than those of"
+		" '--tp'" },
+	[WORKLOAD_KEY_MICRO] = { .name = "micro", .type = WORKLOAD_COUNT, .at = AT(micro), .of = MODEL, .most = BUILD_MAX_BATCH,
+		.arg = "N", .axis = "micro", .axis_base = "0", .help =
+		"parts of a replica's batch that go through the stages of '--pp' one behind the other; by default one for each stage, or the"
+		" next fewer that are alike" },
+	[WORKLOAD_KEY_NORMS] = { .name = "norms", .type = WORKLOAD_TEXT, .at = AT(norms), .of = MODEL,
+		.arg = "whole|part", .axis = "norms", .axis_base = "", .help =
+		"with '--tp': whole (default), each chip norms all rows behind an all-reduce; part, its own behind a reduce-scatter, and they"
+		" are gathered after it (sequence parallel)" },
 	[WORKLOAD_KEY_IMAGE] = { .name = "image", .type = WORKLOAD_COUNT, .at = AT(image), .of = MODEL, .most = BUILD_MAX_IMAGE,
 		.arg = "PIXELS", .axis = "image", .axis_base = "0", .help =
 		"vision: pixels of a picture's side, as many pictures as '--batch' says; by default what the model's encoder is made"

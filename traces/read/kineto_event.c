@@ -10,6 +10,8 @@
 
 #include "traces/read/kineto_event.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,7 +24,7 @@ enum field { F_NONE, F_PH, F_CAT, F_NAME, F_TS, F_DUR, F_PID, F_TID, F_ARGS };
 /* clang-format off */
 enum arg {
 	A_NONE, A_EXTERNAL, A_CORRELATION, A_DEVICE, A_CONTEXT, A_STREAM, A_REGISTERS, A_SMEM, A_GRID, A_BLOCK,
-	A_CLUSTER, A_BYTES, A_KIND, A_GRAPH, A_GRAPH_NODE, A_SEQUENCE,
+	A_CLUSTER, A_BYTES, A_KIND, A_GRAPH, A_GRAPH_NODE, A_SEQUENCE, A_COLLECTIVE, A_NELEMS, A_GROUP, A_DTYPE,
 	A_DIMS, A_STRIDES, A_TYPES, A_SCALARS /* columns of arguments, last */
 };
 enum top { TOP_NONE, TOP_EVENTS, TOP_DEVICES, TOP_UNIX_NS };
@@ -39,7 +41,9 @@ static const struct word args[] = {
 	W("External id", A_EXTERNAL), W("correlation", A_CORRELATION), W("device", A_DEVICE), W("context", A_CONTEXT),
 	W("stream", A_STREAM), W("registers per thread", A_REGISTERS), W("shared memory", A_SMEM), W("grid", A_GRID),
 	W("block", A_BLOCK), W("cluster", A_CLUSTER), W("bytes", A_BYTES), W("kind", A_KIND), W("graph id", A_GRAPH),
-	W("graph node id", A_GRAPH_NODE), W("Sequence number", A_SEQUENCE), W("Input Dims", A_DIMS),
+	W("graph node id", A_GRAPH_NODE), W("Sequence number", A_SEQUENCE), W("Collective name", A_COLLECTIVE),
+	W("In msg nelems", A_NELEMS), W("Out msg nelems", A_NELEMS), W("Group size", A_GROUP), W("dtype", A_DTYPE),
+	W("Input Dims", A_DIMS),
 	W("Input Strides", A_STRIDES), W("Input type", A_TYPES), W("Concrete Inputs", A_SCALARS), { NULL, 0, 0 }
 };
 static const struct word tops[] = {
@@ -209,11 +213,53 @@ static int put_launch(struct kineto_parser *p)
 	return tracedb_put_launch(p->db, &l, ev->external, p->e);
 }
 
+/* A collective names formats as c10::ScalarType does, where arguments have the C type. */
+static const char *collective_type(const char *name)
+{
+	static const char *const types[][2] = {
+		{ "Float", "float" },
+		{ "Double", "double" },
+		{ "BFloat16", "c10::BFloat16" },
+		{ "Half", "c10::Half" },
+		{ "Long", "long" },
+		{ "Int", "int" },
+		{ "Short", "short" },
+		{ "Char", "signed char" },
+		{ "Bool", "bool" },
+		{ "Byte", "unsigned char" },
+		{ "Float8_e4m3fn", "c10::Float8_e4m3fn" },
+		{ "Float8_e5m2", "c10::Float8_e5m2" },
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(types[i][0], name) == 0)
+			return types[i][1];
+	return name;
+}
+
+/* What a collective says of itself, in place of the call's arguments: all elements that it gives or takes, and its chips. */
+static uint32_t collective_args(const struct kineto_event *ev, char group[24], struct trace_arg *out)
+{
+	snprintf(group, 24, "%" PRId64, ev->group);
+	out[0] = (struct trace_arg){ .dtype = collective_type(ev->dtype),
+		                     .scalar = "",
+		                     .ndims = 1,
+		                     .list = -1,
+		                     .pos = 0,
+		                     .dims = { ev->nelems } };
+	out[0].strides[0] = 1;
+	out[1] = (struct trace_arg){ .dtype = "Int", .scalar = group, .ndims = -1, .list = -1, .pos = 1 };
+	return 2;
+}
+
 static int put_op(struct kineto_parser *p)
 {
 	struct kineto_event *ev = &p->ev;
 	struct trace_arg list[TRACE_MAX_ARGS];
-	uint32_t dropped, n = kargs_build(&p->args, list, &dropped);
+	char group[24];
+	uint32_t dropped = 0, n = ev->is_collective && ev->nelems > 0 && ev->dtype[0]
+	                                  ? collective_args(ev, group, list)
+	                                  : kargs_build(&p->args, list, &dropped);
 	struct trace_op o = {
 		.name = str_c(&p->name),
 		.start_ns = ev->ts_ns - p->base_ns,
@@ -319,6 +365,7 @@ static int event_number(struct kineto_parser *p, const char *text, size_t n)
 static int arg_number(struct kineto_parser *p, const char *text, size_t n)
 {
 	struct kineto_event *ev = &p->ev;
+	int64_t elems;
 
 	switch (p->arg) {
 	case A_EXTERNAL:
@@ -343,6 +390,13 @@ static int arg_number(struct kineto_parser *p, const char *text, size_t n)
 		return get_number(p, text, n, 0, &ev->graph_node);
 	case A_SEQUENCE:
 		return get_number(p, text, n, 0, &ev->sequence);
+	case A_GROUP:
+		return get_number(p, text, n, 0, &ev->group);
+	case A_NELEMS:
+		if (get_number(p, text, n, 0, &elems) < 0)
+			return -1;
+		ev->nelems = elems > ev->nelems ? elems : ev->nelems;
+		return 0;
 	default:
 		return 0;
 	}
@@ -465,6 +519,10 @@ static int arg_string(struct kineto_parser *p, const char *text, size_t n)
 
 	if (p->arg == A_KIND)
 		p->ev.dir = direction(text, n);
+	else if (p->arg == A_COLLECTIVE)
+		p->ev.is_collective = true;
+	else if (p->arg == A_DTYPE && n < sizeof p->ev.dtype)
+		memcpy(p->ev.dtype, text, n), p->ev.dtype[n] = '\0';
 	else if (decimal_scaled(text, n, 0, &unused) == 0) /* some exporters quote their numbers */
 		return arg_number(p, text, n);
 	return 0;

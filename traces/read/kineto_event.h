@@ -33,6 +33,10 @@ struct kineto_event {
 	int64_t ts_ns, dur_ns, pid, tid, external, correlation, device, context, stream, registers, smem, bytes;
 	int64_t graph, graph_node, sequence, grid[3], block[3], cluster[3];
 	enum trace_copy_dir dir;
+	/* of a call into a library of collectives: elements that it gives or takes, the more; chips; their format, "" where none is said */
+	bool is_collective;
+	int64_t nelems, group;
+	char dtype[32];
 };
 
 struct kineto_parser {

@@ -21,7 +21,7 @@ said() { sed 's/, about .*//' "$TMP/said"; }
 sweep -j1 --format csv -o "$TMP/one.db" >"$TMP/one.csv"
 said
 head -n 1 "$TMP/one.csv"
-grep -v ^point "$TMP/one.csv" | cut -d, -f1-4,28-32,34-
+grep -v ^point "$TMP/one.csv" | cut -d, -f1-4,31-35,37-
 sweep -j2 --format csv >"$TMP/two.csv"
 cmp "$TMP/one.csv" "$TMP/two.csv" && echo "two workers make the same rows"
 sweep -j2 --format csv -t "$TMP/t.db" >"$TMP/db.csv"

@@ -25,7 +25,7 @@ try sweep "$TMP/s.yaml" -j 2 -o "$TMP/r.db" 2>/dev/null | sed 's/^\( *[0-9]  .* 
 
 # What cannot be built is a row that says so.
 sed 's/quant: \[.*\]/context: [1024, 200000]/' "$TMP/s.yaml" >"$TMP/far.yaml"
-try sweep "$TMP/far.yaml" --format csv 2>/dev/null | cut -d, -f1-4,31,33
+try sweep "$TMP/far.yaml" --format csv 2>/dev/null | cut -d, -f1-4,34,36
 
 fails() { # SED EXPRESSION
 	sed "$1" "$TMP/s.yaml" >"$TMP/bad.yaml"

@@ -8,6 +8,7 @@ wc -l <"$TMP/options.csv"
 # A value that a row takes, by what the table calls it.
 value() { # OPTION KIND
 	case $2 in
+	N'|'*) echo 1 ;;
 	*'|'*) echo "${2%%|*}" ;;
 	SCHEME | FORMAT) echo bf16 ;;
 	NAMES) echo kv-append ;;

@@ -50,7 +50,7 @@ static uint32_t some_chips(struct rng *g, const struct link_cfg *c)
 static struct link_ask random_ask(struct rng *g, const struct link_cfg *c)
 {
 	return (struct link_ask){ (enum link_collective)rng_below(g, LINK_COLLECTIVE_COUNT), some_chips(g, c),
-		                  1 + rng_below(g, UINT64_C(1) << (8 + rng_below(g, 28))) };
+		                  1 + rng_below(g, UINT64_C(1) << (8 + rng_below(g, 28))), 0 };
 }
 
 TEST(more_bytes_never_take_less)

@@ -22,7 +22,7 @@ static struct link_cfg cfg(const char *rows)
 static struct link_time by(const struct link_cfg *c, enum link_algorithm a, enum link_collective what, uint32_t chips,
                            uint64_t bytes)
 {
-	const struct link_ask q = { what, chips, bytes };
+	const struct link_ask q = { what, chips, bytes, 0 };
 	struct link_time t;
 
 	CHECK(link_time_by(c, &q, a, &t));
@@ -135,7 +135,7 @@ TEST(one_shot_wins_small_messages)
 	struct err e = ERR_INIT;
 	const char *const sets[] = { "links.direct=all_reduce" };
 	struct machine_conf *m = machine_conf_load("hgx-h200", sets, 1, &e);
-	struct link_ask q = { LINK_ALL_REDUCE, 4, 64 << 10 };
+	struct link_ask q = { LINK_ALL_REDUCE, 4, 64 << 10, 0 };
 
 	CHECK(m);
 	CHECK_U64(link_time(&m->cfg.links, &q).by, LINK_BY_ONE_SHOT);
@@ -211,7 +211,7 @@ static struct error against(const struct link_cfg *c, const char *table, enum li
 {
 	char path[512], line[256], name[64], of[64];
 	struct error x = { 0 };
-	struct link_ask q = { what, chips, 0 };
+	struct link_ask q = { what, chips, 0, 0 };
 	FILE *f;
 
 	snprintf(path, sizeof path, "%s/validate/data/links/%s.csv", test_root(), table);
@@ -255,17 +255,18 @@ static void hold(const struct link_cfg *c, const char *table, const struct held 
 	}
 }
 
-/* Two and four chips were fitted to, eight were not. */
+/* Two and four chips were fitted to, eight were not. The worst of an all-to-all are the table's own: of 512 B on four and eight chips it
+ * has 11 us, of 1 KiB 7; no law that grows with the message has both. */
 TEST(a_library_on_h200_is_as_near_as_was_said)
 {
 	static const char *const sets[] = { "links.direct=none" };
 	static const struct held held[] = {
 		{ LINK_ALL_REDUCE, 2, 21, 5, 14 },      { LINK_ALL_GATHER, 2, 21, 6, 16 },
-		{ LINK_REDUCE_SCATTER, 2, 21, 6, 13 },  { LINK_ALL_TO_ALL, 2, 21, 6.5, 21 },
+		{ LINK_REDUCE_SCATTER, 2, 21, 6, 13 },  { LINK_ALL_TO_ALL, 2, 21, 5.7, 17 },
 		{ LINK_ALL_REDUCE, 4, 21, 6, 24 },      { LINK_ALL_GATHER, 4, 21, 6, 20 },
-		{ LINK_REDUCE_SCATTER, 4, 21, 5, 18 },  { LINK_ALL_TO_ALL, 4, 21, 7.5, 41 },
+		{ LINK_REDUCE_SCATTER, 4, 21, 5, 18 },  { LINK_ALL_TO_ALL, 4, 21, 5.7, 41 },
 		{ LINK_ALL_REDUCE, 8, 21, 10, 30 },     { LINK_ALL_GATHER, 8, 21, 10, 30 },
-		{ LINK_REDUCE_SCATTER, 8, 21, 10, 30 }, { LINK_ALL_TO_ALL, 8, 21, 12, 44 },
+		{ LINK_REDUCE_SCATTER, 8, 21, 10, 30 }, { LINK_ALL_TO_ALL, 8, 21, 10, 44 },
 	};
 	const struct link_cfg c = system_links("hgx-h200", sets, 1);
 

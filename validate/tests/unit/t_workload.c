@@ -11,11 +11,19 @@ static const struct workload_reader npu = { .source = &path_source };
 
 static void give(struct workload_spec *s, enum workload_key k)
 {
-	static const struct workload_spec some = { "t.db", "r",   "m", "p.txt",     "decode", "bf16", "bf16",
-		                                   "npu",  "mla", "1", "kv-append", "r.tsv",  "bf16", 2,
-		                                   2,      2,     2,   2,           2,        2 };
+	static const char *const texts[WORKLOAD_KEYS] = {
+		[WORKLOAD_KEY_TRACE] = "t.db",    [WORKLOAD_KEY_RANGE] = "r",    [WORKLOAD_KEY_MODEL] = "m",
+		[WORKLOAD_KEY_PROGRAM] = "p.txt", [WORKLOAD_KEY_QUANT] = "bf16", [WORKLOAD_KEY_KV] = "bf16",
+		[WORKLOAD_KEY_STYLE] = "npu",     [WORKLOAD_KEY_SKEW] = "1",     [WORKLOAD_KEY_REWRITE] = "kv-append",
+		[WORKLOAD_KEY_RULES] = "r.tsv",   [WORKLOAD_KEY_DTYPE] = "bf16", [WORKLOAD_KEY_ATTENTION] = "mla",
+		[WORKLOAD_KEY_PHASE] = "decode",  [WORKLOAD_KEY_NORMS] = "part", [WORKLOAD_KEY_TP] = "2",
+		[WORKLOAD_KEY_PP] = "2",          [WORKLOAD_KEY_EP] = "2",       [WORKLOAD_KEY_DP] = "2"
+	};
 
-	memcpy(workload_place(s, k), (const char *)&some + workload_rows[k].at, sizeof(uint64_t));
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		*(uint64_t *)workload_place(s, k) = 2;
+	else
+		*(const char **)workload_place(s, k) = texts[k];
 }
 
 /* A row that is refused says why, and workload_check refuses that and nothing else. */
