@@ -93,9 +93,10 @@ static void verdict(const struct serve_run *r, struct str *out)
 
 static void latency(struct doc *d, const void *of, size_t i)
 {
-	static const char *const names[LATENCIES] = { "first token (TTFT)", "each one more (TPOT)", "last token",
-		                                      "in the queue" };
-	const struct latency_stat *s = &((const struct serve_run *)of)->latency.of[i];
+	static const char *const names[] = { "first token (TTFT)", "each one more (TPOT)", "last token", "in the queue",
+		                             "between tokens (ITL)" };
+	const struct latency *all = &((const struct serve_run *)of)->latency;
+	const struct latency_stat *s = i < LATENCIES ? &all->of[i] : &all->itl;
 
 	doc_text(d, "latency_ms", names[i]);
 	doc_count(d, "requests", s->n);
@@ -159,7 +160,8 @@ static void memory(struct doc *d, const struct serve_run *r)
 	if (r->policy.preempt == SCHED_SWAP)
 		line(d, "moved", (double)x->swapped_bytes / 1e9, "GB", "to the host and back");
 	else
-		line(d, "computed again", (double)x->recomputed, "tokens", "");
+		line(d, "found again", (double)x->found, "tokens", "in blocks that were given up");
+	line(d, "computed again", (double)x->recomputed, "tokens", "");
 	if (r->policy.draft) {
 		line(d, "drafts right", x->checked ? 100 * (double)x->accepted / (double)x->checked : 0, "%",
 		     "of all that were checked");
@@ -170,6 +172,24 @@ static void serve_doc_bytes(struct str *out, const char *before, uint64_t v)
 {
 	str_add(out, before);
 	str_add_bytes(out, v);
+}
+
+/* What of the host is not nothing, with its source. */
+static void engine(const struct serve_run *r, struct str *out)
+{
+	const struct cfg *c = r->o->engine;
+
+	for (size_t i = 0; i < cfg_count(c); i++) {
+		const struct cfg_row x = cfg_at(c, i);
+
+		if (!x.given || (i && !cfg_raw(c, i)))
+			continue;
+		str_addf(out, i ? "         %s " : "engine   ", x.field->key);
+		cfg_value(c, i, out);
+		if (i)
+			str_addf(out, " (%s)", x.source);
+		str_addc(out, '\n');
+	}
 }
 
 static void told(const struct serve_run *r, struct str *out)
@@ -190,6 +210,8 @@ static void told(const struct serve_run *r, struct str *out)
 	str_addf(out, " in blocks of %u tokens", p->block);
 	serve_doc_bytes(out, " and ", p->block_bytes);
 	str_addc(out, '\n');
+	if (r->o->engine)
+		engine(r, out);
 	if (p->draft)
 		str_addf(out, "drafts   %u tokens a step, each right with %g %%, %s%s\n", p->draft, p->accept_ppm / 1e4,
 		         r->draft.w.model ? "by "
@@ -229,10 +251,12 @@ static void serve_doc_cut(const struct serve_run *r, struct str *out)
 		         r->arrivals.prompts_cut, r->arrivals.outputs_cut, r->own.w.model->context);
 }
 
-static void serve_doc_table(struct doc *d, const struct serve_run *r)
+static void serve_doc_table(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
+	if (found)
+		capacity_doc(d, found);
 	verdict(r, d->to);
-	doc_table(d, NULL, NULL, LATENCIES, latency, r);
+	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
 	doc_say(d, "\n");
 	doc_table_open(d, NULL, NULL);
 	serve_doc_load(d, r);
@@ -274,7 +298,13 @@ static void json_policy(struct doc *d, const struct sched_policy *p)
 	doc_count(d, "chunk", p->chunk);
 	doc_text(d, "reserve", p->reserve_all ? "all" : "prompt");
 	doc_text(d, "preempt", p->preempt == SCHED_SWAP ? "swap" : "recompute");
+	doc_count(d, "concurrency", p->loop);
+	doc_bool(d, "prefix_cache", p->prefix);
 	doc_real(d, "overhead_us", 0, (double)p->overhead / 1e6);
+	doc_real(d, "overhead_sequence_us", 0, (double)p->sequence / 1e6);
+	doc_bool(d, "overhead_ahead", p->ahead);
+	doc_real(d, "request_us", 0, (double)p->request / 1e6);
+	doc_real(d, "prompt_token_us", 0, (double)p->prompt_token / 1e6);
 	doc_count(d, "draft", p->draft);
 	doc_real(d, "accept", 0, p->accept_ppm / 1e6);
 	doc_count(d, "seed", p->seed);
@@ -297,6 +327,7 @@ static void json_memory(struct doc *d, const struct serve_run *r)
 	doc_real(d, "blocks_mean", 0, mean_of(x->blocks_ps, x->end));
 	doc_count(d, "preemptions", x->preemptions);
 	doc_count(d, "recomputed_tokens", x->recomputed);
+	doc_count(d, "found_tokens", x->found);
 	doc_count(d, "swapped_bytes", x->swapped_bytes);
 	doc_close(d, '}');
 }
@@ -367,6 +398,8 @@ static void json_load(struct doc *d, const struct serve_run *r)
 		snprintf(key, sizeof key, "%s_ms", latency_name((enum latency_of)i));
 		json_latency(d, key, &r->latency.of[i]);
 	}
+	json_latency(d, "e2e_ms", &r->latency.of[LATENCY_TOTAL]);
+	json_latency(d, "itl_ms", &r->latency.itl);
 	doc_real(d, "in_system_mean", 0, mean_of(x->in_system, x->end));
 	doc_real(d, "waiting_mean", 0, mean_of(x->waiting, x->end));
 	doc_count(d, "within_bounds", latency_within(&r->arrivals, x, r->o->slo_ttft, r->o->slo_tpot));
@@ -376,7 +409,7 @@ static void json_load(struct doc *d, const struct serve_run *r)
 	doc_real(d, "power_w", 0, r->joules / seconds(x->end));
 }
 
-static void json(struct doc *d, const struct serve_run *r)
+static void json(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "model", r->own.w.model->name);
@@ -384,6 +417,8 @@ static void json(struct doc *d, const struct serve_run *r)
 	doc_text(d, "fidelity", fidelity(r));
 	doc_text(d, "quant", r->own.w.how.quant->name);
 	doc_text(d, "style", build_style_name(r->own.w.how.style));
+	if (found)
+		capacity_doc(d, found);
 	json_load(d, r);
 	json_steps(d, r);
 	json_memory(d, r);
@@ -402,7 +437,7 @@ static void request(struct doc *d, const void *of, size_t i)
 	const struct sched_request *x = &r->result.v[i];
 	const ps_t one = d->heads ? 0 : latency_one(LATENCY_TPOT, a, x);
 
-	doc_real(d, "arrival_s", 0, seconds(a->at));
+	doc_real(d, "arrival_s", 0, seconds(x->at));
 	doc_count(d, "prompt", a->prompt);
 	doc_count(d, "output", a->output);
 	doc_real(d, "queue_ms", 0, ms(latency_one(LATENCY_QUEUE, a, x)));
@@ -415,12 +450,14 @@ static void request(struct doc *d, const void *of, size_t i)
 		doc_text(d, "id", arrive_id(&r->arrivals, i));
 }
 
-void serve_doc(struct doc *d, const struct serve_run *r)
+void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
 	if (d->format == OUT_JSON)
-		json(d, r);
-	else if (d->format == OUT_CSV)
-		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
+		json(d, r, found);
+	else if (d->format != OUT_CSV)
+		serve_doc_table(d, r, found);
+	else if (found && found->knobs)
+		capacity_doc_knobs(d, found);
 	else
-		serve_doc_table(d, r);
+		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
 }

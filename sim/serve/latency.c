@@ -13,13 +13,13 @@ ps_t latency_one(enum latency_of l, const struct arrival *a, const struct sched_
 {
 	switch (l) {
 	case LATENCY_TTFT:
-		return r->first - a->at;
+		return r->first - r->at;
 	case LATENCY_TPOT:
 		return a->output > 1 ? (r->last - r->first) / (a->output - 1) : PS_NEVER;
 	case LATENCY_TOTAL:
-		return r->last - a->at;
+		return r->last - r->at;
 	case LATENCY_QUEUE:
-		return r->begun - a->at;
+		return r->begun - r->at;
 	case LATENCIES:
 		break;
 	}
@@ -58,6 +58,38 @@ static void stat(ps_t *v, size_t n, struct latency_stat *out)
 	out->max = v[n - 1];
 }
 
+/* The least of the class that has the rank. */
+static ps_t gap_rank(const uint64_t *gaps, uint64_t n, unsigned percent)
+{
+	const uint64_t want = (n * percent + 99) / 100;
+	uint64_t below = 0;
+
+	for (uint32_t c = 0; c < SCHED_GAPS; c++)
+		if ((below += gaps[c]) >= want)
+			return sched_gap(c);
+	return 0;
+}
+
+static void gap_stat(const uint64_t *gaps, struct latency_stat *out)
+{
+	sched_u128 sum = 0;
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < SCHED_GAPS; c++) {
+		n += gaps[c];
+		sum += (sched_u128)gaps[c] * sched_gap(c);
+	}
+	*out = (struct latency_stat){ .n = n };
+	if (n)
+		*out = (struct latency_stat){ n,
+			                      (ps_t)(sum / n),
+			                      gap_rank(gaps, n, 50),
+			                      gap_rank(gaps, n, 90),
+			                      gap_rank(gaps, n, 95),
+			                      gap_rank(gaps, n, 99),
+			                      gap_rank(gaps, n, 100) };
+}
+
 int latency_sum(const struct arrivals *a, const struct sched_result *r, struct latency *out, struct err *e)
 {
 	ps_t *v = calloc(a->n ? a->n : 1, sizeof *v);
@@ -72,6 +104,9 @@ int latency_sum(const struct arrivals *a, const struct sched_result *r, struct l
 				n++;
 		stat(v, n, &out->of[l]);
 	}
+	out->itl = (struct latency_stat){ .n = 0 };
+	if (r->gaps)
+		gap_stat(r->gaps, &out->itl);
 	free(v);
 	return 0;
 }

@@ -19,6 +19,8 @@ enum latency_of { LATENCY_TTFT, LATENCY_TPOT, LATENCY_TOTAL, LATENCY_QUEUE, LATE
 
 struct latency {
 	struct latency_stat of[LATENCIES];
+	struct latency_stat
+		itl; /* between two tokens of a request, over all of them: percentiles to 0.2 % (sched_gap) */
 };
 
 const char *latency_name(enum latency_of l); /* "ttft" */
