@@ -84,7 +84,7 @@ static int policy(const struct serve_opts *o, const struct preset *h, struct sch
 	p->max_batch = o->batch ? (uint32_t)o->batch : h->max_batch;
 	p->chunk = o->chunk == SERVE_NONE_GIVEN ? h->chunk : (uint32_t)o->chunk;
 	p->max_tokens = o->tokens ? (uint32_t)o->tokens : h->max_tokens;
-	if (!o->tokens && p->max_tokens < (uint64_t)p->max_batch * (1 + p->draft) + p->chunk)
+	if (!o->tokens && h == &no_engine && p->max_tokens < (uint64_t)p->max_batch * (1 + p->draft) + p->chunk)
 		p->max_tokens = p->max_batch * (1 + p->draft) + p->chunk;
 	p->block = o->block ? (uint32_t)o->block : BLOCK;
 	p->preempt = swap ? SCHED_SWAP : SCHED_RECOMPUTE;

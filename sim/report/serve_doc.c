@@ -220,6 +220,18 @@ static void told(const struct serve_run *r, struct str *out)
 		         r->draft.w.model ? r->draft.w.model->name : "");
 }
 
+/* What a list has measured, beside what was simulated of it. */
+static void beside(const struct serve_run *r, struct str *out)
+{
+	static const char *const names[LATENCIES] = { "TTFT", "TPOT", "last token", NULL };
+
+	for (int l = 0; l < LATENCIES; l++)
+		if (names[l] && r->beside[l].n)
+			str_addf(out, "%s %s off by %.1f %% of what %zu requests took (bias %+.1f, medians %+.1f %%)\n",
+			         l ? "        " : "measured", names[l], r->beside[l].mean, r->beside[l].n,
+			         r->beside[l].bias, r->beside[l].p50);
+}
+
 static void trust(const struct serve_run *r, struct str *out)
 {
 	static const char *const kinds[SERVE_KINDS] = { "that only decode", "with prompts" };
@@ -266,6 +278,7 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 	told(r, d->to);
 	within(r, d->to);
 	serve_doc_cut(r, d->to);
+	beside(r, d->to);
 	trust(r, d->to);
 }
 
@@ -287,6 +300,26 @@ static void json_latency(struct doc *d, const char *key, const struct latency_st
 	doc_count(d, "requests", s->n);
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
 		doc_real(d, of[i].name, 0, ms(of[i].v));
+	doc_close(d, '}');
+}
+
+static void json_beside(struct doc *d, const struct serve_run *r)
+{
+	if (!r->arrivals.measured)
+		return;
+	doc_open(d, "measured", '{');
+	for (int l = 0; l < LATENCIES; l++) {
+		const struct latency_off *x = &r->beside[l];
+
+		if (!x->n)
+			continue;
+		doc_open(d, latency_name((enum latency_of)l), '{');
+		doc_count(d, "samples", x->n);
+		doc_real(d, "mape", 0, x->mean);
+		doc_real(d, "bias", 0, x->bias);
+		doc_real(d, "p50_off", 0, x->p50);
+		doc_close(d, '}');
+	}
 	doc_close(d, '}');
 }
 
@@ -420,6 +453,7 @@ static void json(struct doc *d, const struct serve_run *r, const struct capacity
 	if (found)
 		capacity_doc(d, found);
 	json_load(d, r);
+	json_beside(d, r);
 	json_steps(d, r);
 	json_memory(d, r);
 	doc_count(d, "drafts_checked", r->result.checked);
@@ -444,6 +478,14 @@ static void request(struct doc *d, const void *of, size_t i)
 	doc_real(d, "ttft_ms", 0, ms(latency_one(LATENCY_TTFT, a, x)));
 	doc_real_if(d, "tpot_ms", 0, one != PS_NEVER, ms(one));
 	doc_real(d, "total_ms", 0, ms(latency_one(LATENCY_TOTAL, a, x)));
+	for (int l = 0; l < LATENCIES && r->arrivals.measured; l++) {
+		const ps_t was = d->heads ? 0 : latency_measured((enum latency_of)l, a);
+		char key[40];
+
+		snprintf(key, sizeof key, "measured_%s_ms", latency_name((enum latency_of)l));
+		if (l != LATENCY_QUEUE)
+			doc_real_if(d, key, 0, was != PS_NEVER, ms(was));
+	}
 	doc_count(d, "steps", x->steps);
 	doc_count(d, "preempted", x->preempted);
 	if (r->arrivals.ids.len) /* as the list has them */

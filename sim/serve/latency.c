@@ -1,5 +1,6 @@
 #include "sim/serve/latency.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 const char *latency_name(enum latency_of l)
@@ -108,6 +109,47 @@ int latency_sum(const struct arrivals *a, const struct sched_result *r, struct l
 	if (r->gaps)
 		gap_stat(r->gaps, &out->itl);
 	free(v);
+	return 0;
+}
+
+ps_t latency_measured(enum latency_of l, const struct arrival *a)
+{
+	if (!a->total || l == LATENCY_QUEUE)
+		return PS_NEVER;
+	return l == LATENCY_TTFT    ? a->ttft
+	       : l == LATENCY_TOTAL ? a->total
+	       : a->output > 1      ? (a->total - a->ttft) / (a->output - 1)
+	                            : PS_NEVER;
+}
+
+int latency_beside(enum latency_of l, const struct arrivals *a, const struct sched_result *r, struct latency_off *out,
+                   struct err *e)
+{
+	ps_t *v = calloc(2 * a->n + 1, sizeof *v), *w = v + a->n;
+	struct latency_stat is, was;
+
+	*out = (struct latency_off){ .n = 0 };
+	if (!v)
+		return err_nomem(e, "for latencies");
+	for (size_t i = 0; i < a->n; i++) {
+		const ps_t x = latency_one(l, &a->v[i], &r->v[i]), y = latency_measured(l, &a->v[i]);
+		const double off = 100 * ((double)x / (double)y - 1);
+
+		if (x == PS_NEVER || y == PS_NEVER || !y)
+			continue;
+		out->mean += fabs(off);
+		out->bias += off;
+		v[out->n] = x;
+		w[out->n++] = y;
+	}
+	stat(v, out->n, &is);
+	stat(w, out->n, &was);
+	free(v);
+	if (out->n) {
+		out->mean /= (double)out->n;
+		out->bias /= (double)out->n;
+		out->p50 = 100 * ((double)is.p50 / (double)was.p50 - 1);
+	}
 	return 0;
 }
 

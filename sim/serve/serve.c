@@ -195,6 +195,9 @@ int serve_sum(struct serve_run *r, struct err *e)
 	if (serve_kept_check(r->kept, r->own.cost, r->check, e) < 0)
 		return -1;
 	energy(r);
+	for (int l = 0; l < LATENCIES && r->arrivals.measured; l++)
+		if (latency_beside((enum latency_of)l, &r->arrivals, &r->result, &r->beside[l], e) < 0)
+			return -1;
 	return latency_sum(&r->arrivals, &r->result, &r->latency, e);
 }
 

@@ -63,7 +63,8 @@ struct serve_run {
 	uint64_t capacity, kv_bytes; /* of the memory; of it for the cache; 0: the cache's was given */
 	struct sched_result result;
 	struct latency latency;
-	size_t simulated; /* steps, before some were checked */
+	struct latency_off beside[LATENCIES]; /* what the list has measured */
+	size_t simulated;                     /* steps, before some were checked */
 	struct serve_check check[SERVE_KINDS];
 	double joules, idle_joules; /* not a number: no power is modelled */
 
