@@ -95,6 +95,18 @@ static int given_rate(struct serve_run *r, const struct serve_opts *o, struct do
 	return bounds(r, e);
 }
 
+static int curve(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+{
+	struct curve_point v[CURVE_POINTS];
+	const int n = curve_make(r, v, e);
+
+	(void)o;
+	if (n < 0)
+		return -1;
+	serve_doc_curve(d, r, v, (size_t)n);
+	return 0;
+}
+
 static int serve(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct serve_opts *o = options;
@@ -104,7 +116,7 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 	(void)args;
 	if (serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0 &&
 	    (!o->write || o->find || write_list(&r.arrivals, o->write, e) == 0) && serve_size(&r, e) == 0)
-		rc = (o->find ? find_rate : given_rate)(&r, o, d, e);
+		rc = (o->curve ? curve : o->find ? find_rate : given_rate)(&r, o, d, e);
 	serve_free(&r);
 	cfg_free(o->engine_rows);
 	return rc;
@@ -168,6 +180,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		  " in the prompt, some 5 % for heads on the model itself" },
 		{ 0, "concurrency", OPT_COUNT, &o.concurrency, "N",
 		  "a closed loop: N requests come at once, and one more whenever one leaves; the times of a list do not count then" },
+		{ 0, "curve", OPT_FLAG, &o.curve, NULL,
+		  "closed loops of 1, 2, 4, ... requests up to the batch: tokens a second of a user beside those of the machine" },
 		{ 0, "engine", OPT_TEXT, &o.engine, "NAME",
 		  "vllm, trtllm, sglang, none or a file, the engine that serves: what its host adds to each step and request, and its batching where no option says otherwise"
 		  " (configs/engine). None by default: no host" },
@@ -220,6 +234,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		"npusim serve -c configs/gpu/h200.yaml -m llama-3.1-8b --rate 20/s --slo-ttft '500 ms' --slo-tpot '30 ms'\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --find-rate --slo-ttft '200 ms' --slo-tpot '30 ms' --limits\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --arrivals at-once --max-batch 32 --chunk 0\n"
+		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --curve --number 200\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --draft 4 --accept 0.7 --draft-model llama-3.2-1b\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --kv-memory '2 GiB' --preempt swap --timeline /tmp/serve.json\n",
 		opts,

@@ -19,7 +19,7 @@ struct serve_opts {
 	struct cfg *engine_rows; /* of it, to be freed */
 	uint32_t accept_ppm;
 	ps_t overhead;
-	bool find, limits, prefix;
+	bool find, limits, prefix, curve;
 };
 
 /* What they mean, in `o->ask`. */

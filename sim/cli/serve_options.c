@@ -149,11 +149,15 @@ static int check_list(const struct serve_opts *o, struct err *e)
 /* A closed loop's requests come when others leave. */
 static int check_loop(struct serve_opts *o, struct err *e)
 {
-	if (!o->concurrency)
+	if (o->curve && (o->concurrency || o->timeline))
+		return err_set(e, ERR_USAGE, "'--curve' is several closed loops: leave '--%s' out",
+		               o->concurrency ? "concurrency" : "timeline");
+	if (!o->concurrency && !o->curve)
 		return 0;
 	if (o->ask.rate || o->find || o->ask.arrivals)
 		return err_set(e, ERR_USAGE,
-		               "with '--concurrency' a request comes when one leaves: option '--%s' says it otherwise",
+		               "with '--%s' a request comes when one leaves: option '--%s' says it otherwise",
+		               o->curve ? "curve" : "concurrency",
 		               o->find       ? "find-rate"
 		               : o->ask.rate ? "rate"
 		                             : "arrivals");

@@ -503,3 +503,41 @@ void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_d
 	else
 		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
 }
+
+/* --- a curve ---------------------------------------------------------------------------------------------------------------- */
+
+struct curve_rows {
+	const struct serve_run *r;
+	const struct curve_point *v;
+};
+
+static void curve_row(struct doc *d, const void *of, size_t i)
+{
+	const struct curve_rows *x = of;
+	const struct curve_point *p = &x->v[i];
+	const bool tokens = makes_tokens(x->r);
+
+	doc_count(d, "concurrency", p->loop);
+	doc_real_if(d, "tokens_per_s_user", 2, tokens, p->user);
+	doc_real_if(d, "tokens_per_s_machine", 1, tokens, p->machine);
+	doc_real(d, "ttft_p50_ms", 2, ms(p->latency.of[LATENCY_TTFT].p50));
+	doc_real(d, "tpot_p50_ms", 3, ms(p->latency.of[LATENCY_TPOT].p50));
+	doc_real(d, "tpot_p99_ms", 3, ms(p->latency.of[LATENCY_TPOT].p99));
+}
+
+void serve_doc_curve(struct doc *d, const struct serve_run *r, const struct curve_point *v, size_t n)
+{
+	const struct curve_rows rows = { r, v };
+
+	doc_open(d, NULL, '{');
+	doc_text(d, "model", r->own.w.model->name);
+	doc_text(d, "machine", r->conf->cfg.name);
+	doc_say(d, "%s on %s: what a user gets, and what the machine makes, by requests at a time\n\n",
+	        r->own.w.model->name, r->conf->cfg.name);
+	doc_table(d, "curve", NULL, n, curve_row, &rows);
+	if (d->format == OUT_TABLE) {
+		str_addc(d->to, '\n');
+		told(r, d->to);
+	}
+	doc_close(d, '}');
+}

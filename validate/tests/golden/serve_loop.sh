@@ -14,7 +14,13 @@ awk -v a="$(sed -n '/"ttft_ms"/,/}/s/^ *"p50": \([0-9.]*\).*/\1/p' "$TMP/4")" -v
 serve --concurrency 4 --engine vllm | sed -n '/^engine/,/^memory/p' | sed '/^memory/d'
 sed -n '/"itl_ms"/,/}/p' "$TMP/v" | sed 's/[0-9][0-9.]*,*$/#/'
 
+echo "more at a time: less for each, more of the machine; four are what a loop of four is"
+serve --curve --max-batch 8 --format csv >"$TMP/c"
+sed -n 1p "$TMP/c"
+awk -F, -v t="$(sed -n '/"tpot_ms"/,/}/s/^ *"p50": \([0-9.]*\).*/\1/p' "$TMP/4")" 'NR > 1 { if ($5 < u) bad = 1; u = $5; n++; if ($1 == 4) same = $5 == t; some += $2 != "" } END { print n " points, " !bad ", " same ", a part makes no tokens " !some }' "$TMP/c"
+
 echo "what cannot be"
+try serve -c configs/npu/edge.yaml -m llama-3.2-1b --curve --concurrency 4
 printf 'engine:\n  setp: 1 ms\n' >"$TMP/engine.yaml"
 try serve -c configs/npu/edge.yaml -m llama-3.2-1b --concurrency 4 --engine vlm
 try serve -c configs/npu/edge.yaml -m llama-3.2-1b --concurrency 4 --engine "$TMP/engine.yaml"
