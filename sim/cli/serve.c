@@ -3,9 +3,11 @@
 
 #include "sim/report/serve_doc.h"
 #include "sim/report/serve_timeline.h"
+#include "sim/ui/progress.h"
 
 #define CHECKED 4
 #define SHARE   900000
+#define SLO     990000
 
 /* A bound of the user: of 99 requests in a hundred. */
 static int bounds(const struct serve_run *r, struct err *e)
@@ -46,6 +48,65 @@ static int cmd_serve_run(struct serve_run *r, const char *timeline, struct err *
 	return serve_timeline_close(&t, serve_steps(r, &t.watcher, e), e);
 }
 
+static void on_progress(void *arg, size_t done)
+{
+	progress_set(arg, done);
+}
+
+/* The largest rate, then what raises it; the list is then that rate's. */
+static int found(struct serve_run *r, const struct serve_opts *o, struct capacity *c, struct capacity_doc *v,
+                 struct arena *a, struct err *e)
+{
+	struct progress *p = o->limits ? progress_new("serve", "knobs", 0) : NULL;
+	struct knob *knobs = NULL;
+	int rc = capacity_find(r, CAPACITY_DRAWS, 0, c, e);
+
+	*v = (struct capacity_doc){ .o = r->o, .c = c };
+	if (rc == 0 && o->limits && (rc = knobs_try(r, c, on_progress, p, a, &knobs, &v->n, e)) == 0)
+		v->knobs = knobs;
+	progress_free(p);
+	return rc;
+}
+
+/* At the rate that was found, whose limits hold. */
+static int find_rate(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct capacity_doc v;
+	struct capacity c;
+	int rc = -1;
+
+	if (!a)
+		err_nomem(e, "for a rate");
+	else if (found(r, o, &c, &v, a, e) == 0 && (!o->write || write_list(&r->arrivals, o->write, e) == 0) &&
+	         cmd_serve_run(r, o->timeline, e) == 0 && serve_sum(r, e) == 0) {
+		serve_doc(d, r, &v);
+		rc = c.rate[CAPACITY_BOTH] > 0 ? 0 : err_set(e, ERR_BOUND, "no rate of requests keeps the limits");
+	}
+	arena_free(a);
+	return rc;
+}
+
+static int given_rate(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+{
+	if (cmd_serve_run(r, o->timeline, e) < 0 || serve_sum(r, e) < 0)
+		return -1;
+	serve_doc(d, r, NULL);
+	return bounds(r, e);
+}
+
+static int curve(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+{
+	struct curve_point v[CURVE_POINTS];
+	const int n = curve_make(r, v, e);
+
+	(void)o;
+	if (n < 0)
+		return -1;
+	serve_doc_curve(d, r, v, (size_t)n);
+	return 0;
+}
+
 static int serve(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct serve_opts *o = options;
@@ -54,19 +115,21 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 
 	(void)args;
 	if (serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0 &&
-	    (!o->write || write_list(&r.arrivals, o->write, e) == 0) && serve_size(&r, e) == 0 &&
-	    cmd_serve_run(&r, o->timeline, e) == 0 && serve_sum(&r, e) == 0) {
-		serve_doc(d, &r);
-		rc = bounds(&r, e);
-	}
+	    (!o->write || o->find || write_list(&r.arrivals, o->write, e) == 0) && serve_size(&r, e) == 0)
+		rc = (o->curve ? curve : o->find ? find_rate : given_rate)(&r, o, d, e);
 	serve_free(&r);
+	cfg_free(o->engine_rows);
 	return rc;
 }
 
 int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct serve_opts o = {
-		.ask = { .seed = 1, .check = CHECKED, .draft_ppm = SERVE_NOT_GIVEN, .share_ppm = SHARE },
+		.ask = { .seed = 1,
+		         .check = CHECKED,
+		         .draft_ppm = SERVE_NOT_GIVEN,
+		         .share_ppm = SHARE,
+		         .slo_ppm = SLO },
 		.fidelity = "analytic",
 		.chunk = SERVE_NONE_GIVEN,
 		.accept_ppm = SERVE_NOT_GIVEN,
@@ -115,11 +178,29 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "draft-share", OPT_PPM, &o.ask.draft_ppm, "SHARE",
 		  "what a drafted token costs of a step without speculation, in place of a model: 0 (default) where drafts are looked up"
 		  " in the prompt, some 5 % for heads on the model itself" },
-		{ 0, "overhead", OPT_PS, &o.overhead, "TIME", "of the host between two steps; 0 ns by default" },
+		{ 0, "concurrency", OPT_COUNT, &o.concurrency, "N",
+		  "a closed loop: N requests come at once, and one more whenever one leaves; the times of a list do not count then" },
+		{ 0, "curve", OPT_FLAG, &o.curve, NULL,
+		  "closed loops of 1, 2, 4, ... requests up to the batch: tokens a second of a user beside those of the machine" },
+		{ 0, "engine", OPT_TEXT, &o.engine, "NAME",
+		  "vllm, trtllm, sglang, none or a file, the engine that serves: what its host adds to each step and request, and its batching where no option says otherwise"
+		  " (configs/engine). None by default: no host" },
+		{ 0, "prefix-cache", OPT_FLAG, &o.prefix, NULL,
+		  "whoever gave up its blocks finds those again that nobody took meanwhile" },
+		{ 0, "overhead", OPT_PS, &o.overhead, "TIME",
+		  "of the host between two steps, in place of the engine's; 0 ns by default" },
 		{ 0, "slo-ttft", OPT_PS, &o.ask.slo_ttft, "TIME",
 		  "a bound for the time to the first token: exit code 1 where more than 1 % of the requests take longer" },
 		{ 0, "slo-tpot", OPT_PS, &o.ask.slo_tpot, "TIME",
 		  "the same for the time of each token after the first" },
+		{ 0, "find-rate", OPT_FLAG, &o.find, NULL,
+		  "find the largest rate of requests at which both bounds are met, and which of them holds it; of a list (-r) its times are"
+		  " stretched. What is told then is that rate's" },
+		{ 0, "share", OPT_PPM, &o.ask.slo_ppm, "P%",
+		  "of the requests are to meet the bounds, for --find-rate; 99 % by default" },
+		{ 0, "limits", OPT_FLAG, &o.limits, NULL,
+		  "with --find-rate: double each big resource of the machine and each limit of the policy, one at a time, and find the rate"
+		  " again: what raises it most" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
@@ -142,7 +223,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim serve -c CONFIG -m MODEL (-r REQUESTS.csv | --rate RATE [--number N] [--prompt LENGTH] [--output LENGTH]) [options]",
+		"npusim serve -c CONFIG -m MODEL (-r REQUESTS.csv | --rate RATE | --find-rate) [--number N] [--prompt LENGTH] [--output LENGTH] [options]",
 		"Serves requests that arrive over time on one machine, as an inference engine does: continuous batching, prompts in chunks"
 		" beside what decodes, a paged KV cache, speculation. It says how long people wait for the first token (TTFT) and for each"
 		" one after it (TPOT), how many tokens and requests a second that is, how full the memory gets, and what it takes in"
@@ -151,7 +232,9 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --prompt 512 --output 128\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b -r workloads/requests/chat.csv\n"
 		"npusim serve -c configs/gpu/h200.yaml -m llama-3.1-8b --rate 20/s --slo-ttft '500 ms' --slo-tpot '30 ms'\n"
+		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --find-rate --slo-ttft '200 ms' --slo-tpot '30 ms' --limits\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --arrivals at-once --max-batch 32 --chunk 0\n"
+		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --curve --number 200\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --draft 4 --accept 0.7 --draft-model llama-3.2-1b\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --kv-memory '2 GiB' --preempt swap --timeline /tmp/serve.json\n",
 		opts,

@@ -3,6 +3,7 @@
 #define NPUSIM_SIM_CLI_SERVE_H
 
 #include "sim/cli/cmd.h"
+#include "sim/serve/preset.h"
 #include "sim/serve/serve.h"
 
 #define SERVE_NOT_GIVEN  UINT32_MAX
@@ -11,11 +12,14 @@
 /* As given; NULL and 0: the default. */
 struct serve_opts {
 	struct serve_ask ask;
-	const char *reserve, *preempt, *swap_rate, *fidelity, *start, *steps, *timeline, *write, *format;
+	const char *reserve, *preempt, *swap_rate, *fidelity, *start, *steps, *timeline, *write, *format, *engine;
 	struct opt_list sets;
-	uint64_t batch, tokens, chunk, block, draft;
+	uint64_t batch, tokens, chunk, block, draft, concurrency;
+	struct preset preset;
+	struct cfg *engine_rows; /* of it, to be freed */
 	uint32_t accept_ppm;
 	ps_t overhead;
+	bool find, limits, prefix, curve;
 };
 
 /* What they mean, in `o->ask`. */

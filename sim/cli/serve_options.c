@@ -11,6 +11,9 @@
 #define BLOCK_MOST 1024
 #define CHECK_MOST 10000
 
+/* Without an engine's. */
+static const struct preset no_engine = { .max_batch = MAX_BATCH, .max_tokens = MAX_TOKENS, .chunk = CHUNK };
+
 static int word(const char *given, const char *option, const char *one, const char *other, bool *second, struct err *e)
 {
 	*second = given && strcmp(given, other) == 0;
@@ -65,31 +68,60 @@ static int speculation(const struct serve_opts *o, struct sched_policy *p, struc
 	return 0;
 }
 
-static int policy(const struct serve_opts *o, struct sched_policy *p, struct err *e)
+static int policy(const struct serve_opts *o, const struct preset *h, struct sched_policy *p, struct err *e)
 {
 	struct err inner = ERR_INIT;
 	bool swap;
 
 	if (at_most(o->batch, SCHED_BATCH, "max-batch", e) < 0 ||
 	    at_most(o->tokens, ARRIVE_TOKENS, "max-tokens", e) < 0 ||
+	    at_most(o->concurrency, ARRIVE_MOST, "concurrency", e) < 0 ||
 	    at_most(o->chunk == SERVE_NONE_GIVEN ? 0 : o->chunk, ARRIVE_TOKENS, "chunk", e) < 0 ||
 	    check_block(o->block ? o->block : BLOCK, e) < 0 || speculation(o, p, e) < 0 ||
 	    word(o->reserve, "reserve", "prompt", "all", &p->reserve_all, e) < 0 ||
 	    word(o->preempt, "preempt", "recompute", "swap", &swap, e) < 0)
 		return -1;
-	p->max_batch = o->batch ? (uint32_t)o->batch : MAX_BATCH;
-	p->chunk = o->chunk == SERVE_NONE_GIVEN ? CHUNK : (uint32_t)o->chunk;
-	p->max_tokens = o->tokens ? (uint32_t)o->tokens : MAX_TOKENS;
-	if (!o->tokens && p->max_tokens < (uint64_t)p->max_batch * (1 + p->draft) + p->chunk)
+	p->max_batch = o->batch ? (uint32_t)o->batch : h->max_batch;
+	p->chunk = o->chunk == SERVE_NONE_GIVEN ? h->chunk : (uint32_t)o->chunk;
+	p->max_tokens = o->tokens ? (uint32_t)o->tokens : h->max_tokens;
+	if (!o->tokens && h == &no_engine && p->max_tokens < (uint64_t)p->max_batch * (1 + p->draft) + p->chunk)
 		p->max_tokens = p->max_batch * (1 + p->draft) + p->chunk;
 	p->block = o->block ? (uint32_t)o->block : BLOCK;
 	p->preempt = swap ? SCHED_SWAP : SCHED_RECOMPUTE;
-	p->overhead = o->overhead;
+	p->reserve_all |= h->reserve_all && !o->reserve;
+	p->overhead = o->overhead ? o->overhead : h->step;
+	p->sequence = h->sequence;
+	p->ahead = h->ahead;
+	p->request = h->request;
+	p->prompt_token = h->prompt_token;
+	p->prefix = h->prefix || o->prefix;
+	p->loop = (uint32_t)o->concurrency;
 	p->seed = o->ask.seed;
 	if (cfg_parse_value(CFG_T_RATE, o->swap_rate ? o->swap_rate : "32 GB/s", &p->swap_rate, &inner) < 0 ||
 	    !p->swap_rate)
 		return err_set(e, ERR_USAGE, "%s, for option '--swap-rate'",
 		               inner.kind ? inner.msg : "nothing is swapped at 0 B/s");
+	return 0;
+}
+
+/* Drawn lists are of one request a second then, and stretched. */
+static int check_find(struct serve_opts *o, struct err *e)
+{
+	struct serve_ask *a = &o->ask;
+
+	if (!o->find)
+		return o->limits ? err_set(e, ERR_USAGE,
+		                           "what '--limits' doubles things for is a rate: '--find-rate' finds it")
+		                 : 0;
+	if (a->rate)
+		return err_set(e, ERR_USAGE, "'--find-rate' finds what '--rate' gives: leave one out");
+	if (!a->slo_ttft && !a->slo_tpot)
+		return err_set(e, ERR_USAGE,
+		               "the rate is found for bounds: --slo-ttft '200 ms', --slo-tpot '30 ms', or both");
+	if (!a->slo_ppm || a->slo_ppm > 1000000)
+		return err_set(e, ERR_USAGE, "a share lies above 0 and is 100 %% at most, for option '--share'");
+	if (!a->requests)
+		a->rate = "1/s";
 	return 0;
 }
 
@@ -114,6 +146,26 @@ static int check_list(const struct serve_opts *o, struct err *e)
 	return at_most(o->ask.n, ARRIVE_MOST, "number", e);
 }
 
+/* A closed loop's requests come when others leave. */
+static int check_loop(struct serve_opts *o, struct err *e)
+{
+	if (o->curve && (o->concurrency || o->timeline))
+		return err_set(e, ERR_USAGE, "'--curve' is several closed loops: leave '--%s' out",
+		               o->concurrency ? "concurrency" : "timeline");
+	if (!o->concurrency && !o->curve)
+		return 0;
+	if (o->ask.rate || o->find || o->ask.arrivals)
+		return err_set(e, ERR_USAGE,
+		               "with '--%s' a request comes when one leaves: option '--%s' says it otherwise",
+		               o->curve ? "curve" : "concurrency",
+		               o->find       ? "find-rate"
+		               : o->ask.rate ? "rate"
+		                             : "arrivals");
+	if (!o->ask.requests)
+		o->ask.arrivals = "at-once";
+	return 0;
+}
+
 int serve_options(struct serve_opts *o, struct err *e)
 {
 	struct serve_ask *a = &o->ask;
@@ -124,8 +176,8 @@ int serve_options(struct serve_opts *o, struct err *e)
 	a->how.start = RUN_STEADY;
 	if (!a->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_list(o, e) < 0 ||
-	    run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
+	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_loop(o, e) < 0 || check_find(o, e) < 0 ||
+	    check_list(o, e) < 0 || run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
 	    (o->start && run_start_parse(o->start, &a->how.start, e) < 0) ||
 	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || opt_jobs(&a->jobs, STEPS_JOBS, e) < 0 ||
 	    at_most(a->check, CHECK_MOST, "check", e) < 0)
@@ -135,7 +187,10 @@ int serve_options(struct serve_opts *o, struct err *e)
 		               "a share of the memory lies above 0 and is 1 at most, for option '--memory'");
 	if (a->exact)
 		a->check = 0;
-	if (policy(o, &a->policy, e) < 0)
+	if (o->engine && strcmp(o->engine, "none") != 0 && preset_load(o->engine, &o->preset, &o->engine_rows, e) < 0)
+		return -1;
+	a->engine = o->engine_rows;
+	if (policy(o, a->engine ? &o->preset : &no_engine, &a->policy, e) < 0)
 		return -1;
 	if (a->draft_ppm == SERVE_NOT_GIVEN)
 		a->draft_ppm = 0;

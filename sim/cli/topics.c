@@ -50,19 +50,20 @@ static const char sweep_file[] =
 	"expressions\n"
 	"  numbers with units (64 MiB, 2 TB/s, 1.4 GHz, 150 ns), + - * / and ( ), comparisons, and, or, not, min(), max();\n"
 	"  names are every parameter, columns above, latency_us and the other figures of a run (tokens_per_s, power_w,\n"
-	"  uj_per_token), every statistic (l2.hit_bytes), stall.RESOURCE, needs.RESOURCE and kind.KIND in us\n"
-	"\n"
-	"an example\n"
-	"  sweep: 1\n"
-	"  base: configs/npu/dsocr.yaml\n"
-	"  trace: traces/h200/kineto_dsocr_b1_c1024.json.gz\n"
-	"  range: decode_step_1\n"
-	"  axes:\n"
-	"    l2.size: [64 MiB, 192 MiB, 512 MiB]\n"
-	"    dram.channels: {from: 16, to: 96, steps: 6}\n"
-	"  where: dram.channels >= 16\n"
-	"  columns: {hit_pct: 100 * l2.hit_bytes / l2.read_bytes}\n"
-	"  objectives: [latency_us, {name: sram, minimize: l2.size}]\n";
+	"  uj_per_token), every statistic (l2.hit_bytes), stall.RESOURCE, needs.RESOURCE and kind.KIND in us\n";
+
+static const char sweep_example[] = "\n"
+				    "an example\n"
+				    "  sweep: 1\n"
+				    "  base: configs/npu/dsocr.yaml\n"
+				    "  trace: traces/h200/kineto_dsocr_b1_c1024.json.gz\n"
+				    "  range: decode_step_1\n"
+				    "  axes:\n"
+				    "    l2.size: [64 MiB, 192 MiB, 512 MiB]\n"
+				    "    dram.channels: {from: 16, to: 96, steps: 6}\n"
+				    "  where: dram.channels >= 16\n"
+				    "  columns: {hit_pct: 100 * l2.hit_bytes / l2.read_bytes}\n"
+				    "  objectives: [latency_us, {name: sram, minimize: l2.size}]\n";
 
 #define WIDTH  100
 #define INDENT 24
@@ -129,5 +130,6 @@ bool cmd_topic(const char *name, struct str *out)
 	str_add(out, sweep_file);
 	results(out);
 	axes(out);
+	str_add(out, sweep_example);
 	return true;
 }

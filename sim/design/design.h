@@ -133,6 +133,13 @@ const char *design_axes(const struct design_question *q, struct arena *a, struct
 /* What of the kind's list the machine's file does not say, with what stands in its place: "l2.size 48 MiB"; parts that are not
  * there are left out. In `a`. */
 int design_unsaid(const struct machine_conf *c, struct arena *a, const char ***out, size_t *n, struct err *e);
+/* Twice as much of what the kind's list has, what moves together at once; what a machine has none of is left out. In `a`. */
+struct design_double {
+	const char *key, *now, *then; /* as a user writes them; of the first */
+	const char **sets;
+	size_t n_sets;
+};
+int design_doubles(const struct machine_conf *c, struct arena *a, struct design_double **out, size_t *n, struct err *e);
 /* The space: who asks for it frees it with sweep_free. */
 struct sweep *design_space(const struct design_question *q, struct arena *a, struct err *e);
 /* All lives in `a`, but out->s, which design_free frees. */

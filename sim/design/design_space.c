@@ -345,6 +345,74 @@ int design_unsaid(const struct machine_conf *c, struct arena *a, const char ***o
 	return rc;
 }
 
+/* The rows of the keys of one dimension that can be twice as much. */
+static int doubled(struct writer *w, const struct ynode *axes, const struct ynode *keys, struct design_double *out)
+{
+	struct err none = ERR_INIT;
+	size_t row;
+
+	if (!(out->sets = arena_array(w->a, keys->n + 1, sizeof *out->sets)))
+		return design_no_memory(w->e);
+	for (size_t i = 0; i < (keys->n ? keys->n : 1); i++) {
+		const char *key = keys->n ? keys->vals[i]->text : keys->text, *then;
+		const struct ynode *list = ynode_get(axes, key);
+
+		if (!list || list->kind != YNODE_SEQ || cfg_find(w->base->raw, key, &row, &none) < 0 ||
+		    !(then = value_text(w, row, "x2")))
+			continue;
+		if (!out->n_sets) {
+			struct str now = STR_INIT;
+
+			cfg_value(w->base->raw, row, &now);
+			out->key = arena_strdup(w->a, key);
+			out->now = arena_strdup(w->a, str_c(&now));
+			out->then = then;
+			str_free(&now);
+		}
+		if (!(out->sets[out->n_sets++] = arena_printf(w->a, "%s=%s", key, then)) || !out->key || !out->now)
+			return design_no_memory(w->e);
+	}
+	return 0;
+}
+
+/* Does the key move with others, whose first is another? */
+static const struct ynode *linked(const struct ynode *links, const char *key)
+{
+	for (size_t i = 0; links && i < links->n; i++)
+		for (size_t k = 0; k < links->vals[i]->n; k++)
+			if (strcmp(links->vals[i]->vals[k]->text, key) == 0)
+				return links->vals[i];
+	return NULL;
+}
+
+int design_doubles(const struct machine_conf *c, struct arena *a, struct design_double **out, size_t *n, struct err *e)
+{
+	struct writer w = { .base = c, .a = a, .e = e };
+	const struct ynode *axes, *links;
+	char path[512];
+	struct yaml *y;
+	int rc = 0;
+
+	*n = 0;
+	if (!list_of(c, path, sizeof path, e) || !(y = yaml_load(path, e)))
+		return -1;
+	axes = ynode_get(yaml_root(y), "axes");
+	links = ynode_get(yaml_root(y), "link");
+	if (!(*out = arena_array(a, axes->n + 1, sizeof **out)))
+		rc = design_no_memory(e);
+	for (size_t i = 0; rc == 0 && i < axes->n; i++) {
+		const struct ynode *group = linked(links, axes->keys[i]->text);
+
+		if (group && strcmp(group->vals[0]->text, axes->keys[i]->text) != 0)
+			continue;
+		(*out)[*n] = (struct design_double){ .key = NULL };
+		rc = doubled(&w, axes, group ? group : axes->keys[i], &(*out)[*n]);
+		*n += (*out)[*n].n_sets > 0;
+	}
+	yaml_free(y);
+	return rc;
+}
+
 const char *design_axes(const struct design_question *q, struct arena *a, struct err *e)
 {
 	struct machine_conf *base = machine_conf_load(q->config, q->sets, q->n_sets, e);

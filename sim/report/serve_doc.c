@@ -93,9 +93,10 @@ static void verdict(const struct serve_run *r, struct str *out)
 
 static void latency(struct doc *d, const void *of, size_t i)
 {
-	static const char *const names[LATENCIES] = { "first token (TTFT)", "each one more (TPOT)", "last token",
-		                                      "in the queue" };
-	const struct latency_stat *s = &((const struct serve_run *)of)->latency.of[i];
+	static const char *const names[] = { "first token (TTFT)", "each one more (TPOT)", "last token", "in the queue",
+		                             "between tokens (ITL)" };
+	const struct latency *all = &((const struct serve_run *)of)->latency;
+	const struct latency_stat *s = i < LATENCIES ? &all->of[i] : &all->itl;
 
 	doc_text(d, "latency_ms", names[i]);
 	doc_count(d, "requests", s->n);
@@ -159,7 +160,8 @@ static void memory(struct doc *d, const struct serve_run *r)
 	if (r->policy.preempt == SCHED_SWAP)
 		line(d, "moved", (double)x->swapped_bytes / 1e9, "GB", "to the host and back");
 	else
-		line(d, "computed again", (double)x->recomputed, "tokens", "");
+		line(d, "found again", (double)x->found, "tokens", "in blocks that were given up");
+	line(d, "computed again", (double)x->recomputed, "tokens", "");
 	if (r->policy.draft) {
 		line(d, "drafts right", x->checked ? 100 * (double)x->accepted / (double)x->checked : 0, "%",
 		     "of all that were checked");
@@ -170,6 +172,24 @@ static void serve_doc_bytes(struct str *out, const char *before, uint64_t v)
 {
 	str_add(out, before);
 	str_add_bytes(out, v);
+}
+
+/* What of the host is not nothing, with its source. */
+static void engine(const struct serve_run *r, struct str *out)
+{
+	const struct cfg *c = r->o->engine;
+
+	for (size_t i = 0; i < cfg_count(c); i++) {
+		const struct cfg_row x = cfg_at(c, i);
+
+		if (!x.given || (i && !cfg_raw(c, i)))
+			continue;
+		str_addf(out, i ? "         %s " : "engine   ", x.field->key);
+		cfg_value(c, i, out);
+		if (i)
+			str_addf(out, " (%s)", x.source);
+		str_addc(out, '\n');
+	}
 }
 
 static void told(const struct serve_run *r, struct str *out)
@@ -190,12 +210,26 @@ static void told(const struct serve_run *r, struct str *out)
 	str_addf(out, " in blocks of %u tokens", p->block);
 	serve_doc_bytes(out, " and ", p->block_bytes);
 	str_addc(out, '\n');
+	if (r->o->engine)
+		engine(r, out);
 	if (p->draft)
 		str_addf(out, "drafts   %u tokens a step, each right with %g %%, %s%s\n", p->draft, p->accept_ppm / 1e4,
 		         r->draft.w.model ? "by "
 		         : r->draft.cost  ? "at a share of a step"
 		                          : "for nothing",
 		         r->draft.w.model ? r->draft.w.model->name : "");
+}
+
+/* What a list has measured, beside what was simulated of it. */
+static void beside(const struct serve_run *r, struct str *out)
+{
+	static const char *const names[LATENCIES] = { "TTFT", "TPOT", "last token", NULL };
+
+	for (int l = 0; l < LATENCIES; l++)
+		if (names[l] && r->beside[l].n)
+			str_addf(out, "%s %s off by %.1f %% of what %zu requests took (bias %+.1f, medians %+.1f %%)\n",
+			         l ? "        " : "measured", names[l], r->beside[l].mean, r->beside[l].n,
+			         r->beside[l].bias, r->beside[l].p50);
 }
 
 static void trust(const struct serve_run *r, struct str *out)
@@ -229,10 +263,12 @@ static void serve_doc_cut(const struct serve_run *r, struct str *out)
 		         r->arrivals.prompts_cut, r->arrivals.outputs_cut, r->own.w.model->context);
 }
 
-static void serve_doc_table(struct doc *d, const struct serve_run *r)
+static void serve_doc_table(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
+	if (found)
+		capacity_doc(d, found);
 	verdict(r, d->to);
-	doc_table(d, NULL, NULL, LATENCIES, latency, r);
+	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
 	doc_say(d, "\n");
 	doc_table_open(d, NULL, NULL);
 	serve_doc_load(d, r);
@@ -242,6 +278,7 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r)
 	told(r, d->to);
 	within(r, d->to);
 	serve_doc_cut(r, d->to);
+	beside(r, d->to);
 	trust(r, d->to);
 }
 
@@ -266,6 +303,26 @@ static void json_latency(struct doc *d, const char *key, const struct latency_st
 	doc_close(d, '}');
 }
 
+static void json_beside(struct doc *d, const struct serve_run *r)
+{
+	if (!r->arrivals.measured)
+		return;
+	doc_open(d, "measured", '{');
+	for (int l = 0; l < LATENCIES; l++) {
+		const struct latency_off *x = &r->beside[l];
+
+		if (!x->n)
+			continue;
+		doc_open(d, latency_name((enum latency_of)l), '{');
+		doc_count(d, "samples", x->n);
+		doc_real(d, "mape", 0, x->mean);
+		doc_real(d, "bias", 0, x->bias);
+		doc_real(d, "p50_off", 0, x->p50);
+		doc_close(d, '}');
+	}
+	doc_close(d, '}');
+}
+
 static void json_policy(struct doc *d, const struct sched_policy *p)
 {
 	doc_open(d, "policy", '{');
@@ -274,7 +331,13 @@ static void json_policy(struct doc *d, const struct sched_policy *p)
 	doc_count(d, "chunk", p->chunk);
 	doc_text(d, "reserve", p->reserve_all ? "all" : "prompt");
 	doc_text(d, "preempt", p->preempt == SCHED_SWAP ? "swap" : "recompute");
+	doc_count(d, "concurrency", p->loop);
+	doc_bool(d, "prefix_cache", p->prefix);
 	doc_real(d, "overhead_us", 0, (double)p->overhead / 1e6);
+	doc_real(d, "overhead_sequence_us", 0, (double)p->sequence / 1e6);
+	doc_bool(d, "overhead_ahead", p->ahead);
+	doc_real(d, "request_us", 0, (double)p->request / 1e6);
+	doc_real(d, "prompt_token_us", 0, (double)p->prompt_token / 1e6);
 	doc_count(d, "draft", p->draft);
 	doc_real(d, "accept", 0, p->accept_ppm / 1e6);
 	doc_count(d, "seed", p->seed);
@@ -297,6 +360,7 @@ static void json_memory(struct doc *d, const struct serve_run *r)
 	doc_real(d, "blocks_mean", 0, mean_of(x->blocks_ps, x->end));
 	doc_count(d, "preemptions", x->preemptions);
 	doc_count(d, "recomputed_tokens", x->recomputed);
+	doc_count(d, "found_tokens", x->found);
 	doc_count(d, "swapped_bytes", x->swapped_bytes);
 	doc_close(d, '}');
 }
@@ -367,6 +431,8 @@ static void json_load(struct doc *d, const struct serve_run *r)
 		snprintf(key, sizeof key, "%s_ms", latency_name((enum latency_of)i));
 		json_latency(d, key, &r->latency.of[i]);
 	}
+	json_latency(d, "e2e_ms", &r->latency.of[LATENCY_TOTAL]);
+	json_latency(d, "itl_ms", &r->latency.itl);
 	doc_real(d, "in_system_mean", 0, mean_of(x->in_system, x->end));
 	doc_real(d, "waiting_mean", 0, mean_of(x->waiting, x->end));
 	doc_count(d, "within_bounds", latency_within(&r->arrivals, x, r->o->slo_ttft, r->o->slo_tpot));
@@ -376,7 +442,7 @@ static void json_load(struct doc *d, const struct serve_run *r)
 	doc_real(d, "power_w", 0, r->joules / seconds(x->end));
 }
 
-static void json(struct doc *d, const struct serve_run *r)
+static void json(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "model", r->own.w.model->name);
@@ -384,7 +450,10 @@ static void json(struct doc *d, const struct serve_run *r)
 	doc_text(d, "fidelity", fidelity(r));
 	doc_text(d, "quant", r->own.w.how.quant->name);
 	doc_text(d, "style", build_style_name(r->own.w.how.style));
+	if (found)
+		capacity_doc(d, found);
 	json_load(d, r);
+	json_beside(d, r);
 	json_steps(d, r);
 	json_memory(d, r);
 	doc_count(d, "drafts_checked", r->result.checked);
@@ -402,25 +471,73 @@ static void request(struct doc *d, const void *of, size_t i)
 	const struct sched_request *x = &r->result.v[i];
 	const ps_t one = d->heads ? 0 : latency_one(LATENCY_TPOT, a, x);
 
-	doc_real(d, "arrival_s", 0, seconds(a->at));
+	doc_real(d, "arrival_s", 0, seconds(x->at));
 	doc_count(d, "prompt", a->prompt);
 	doc_count(d, "output", a->output);
 	doc_real(d, "queue_ms", 0, ms(latency_one(LATENCY_QUEUE, a, x)));
 	doc_real(d, "ttft_ms", 0, ms(latency_one(LATENCY_TTFT, a, x)));
 	doc_real_if(d, "tpot_ms", 0, one != PS_NEVER, ms(one));
 	doc_real(d, "total_ms", 0, ms(latency_one(LATENCY_TOTAL, a, x)));
+	for (int l = 0; l < LATENCIES && r->arrivals.measured; l++) {
+		const ps_t was = d->heads ? 0 : latency_measured((enum latency_of)l, a);
+		char key[40];
+
+		snprintf(key, sizeof key, "measured_%s_ms", latency_name((enum latency_of)l));
+		if (l != LATENCY_QUEUE)
+			doc_real_if(d, key, 0, was != PS_NEVER, ms(was));
+	}
 	doc_count(d, "steps", x->steps);
 	doc_count(d, "preempted", x->preempted);
 	if (r->arrivals.ids.len) /* as the list has them */
 		doc_text(d, "id", arrive_id(&r->arrivals, i));
 }
 
-void serve_doc(struct doc *d, const struct serve_run *r)
+void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
 	if (d->format == OUT_JSON)
-		json(d, r);
-	else if (d->format == OUT_CSV)
-		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
+		json(d, r, found);
+	else if (d->format != OUT_CSV)
+		serve_doc_table(d, r, found);
+	else if (found && found->knobs)
+		capacity_doc_knobs(d, found);
 	else
-		serve_doc_table(d, r);
+		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
+}
+
+/* --- a curve ---------------------------------------------------------------------------------------------------------------- */
+
+struct curve_rows {
+	const struct serve_run *r;
+	const struct curve_point *v;
+};
+
+static void curve_row(struct doc *d, const void *of, size_t i)
+{
+	const struct curve_rows *x = of;
+	const struct curve_point *p = &x->v[i];
+	const bool tokens = makes_tokens(x->r);
+
+	doc_count(d, "concurrency", p->loop);
+	doc_real_if(d, "tokens_per_s_user", 2, tokens, p->user);
+	doc_real_if(d, "tokens_per_s_machine", 1, tokens, p->machine);
+	doc_real(d, "ttft_p50_ms", 2, ms(p->latency.of[LATENCY_TTFT].p50));
+	doc_real(d, "tpot_p50_ms", 3, ms(p->latency.of[LATENCY_TPOT].p50));
+	doc_real(d, "tpot_p99_ms", 3, ms(p->latency.of[LATENCY_TPOT].p99));
+}
+
+void serve_doc_curve(struct doc *d, const struct serve_run *r, const struct curve_point *v, size_t n)
+{
+	const struct curve_rows rows = { r, v };
+
+	doc_open(d, NULL, '{');
+	doc_text(d, "model", r->own.w.model->name);
+	doc_text(d, "machine", r->conf->cfg.name);
+	doc_say(d, "%s on %s: what a user gets, and what the machine makes, by requests at a time\n\n",
+	        r->own.w.model->name, r->conf->cfg.name);
+	doc_table(d, "curve", NULL, n, curve_row, &rows);
+	if (d->format == OUT_TABLE) {
+		str_addc(d->to, '\n');
+		told(r, d->to);
+	}
+	doc_close(d, '}');
 }

@@ -2,9 +2,11 @@
 #ifndef NPUSIM_SIM_REPORT_SERVE_DOC_H
 #define NPUSIM_SIM_REPORT_SERVE_DOC_H
 
-#include "sim/report/doc.h"
-#include "sim/serve/serve.h"
+#include "sim/report/capacity_doc.h"
+#include "sim/serve/curve.h"
 
-void serve_doc(struct doc *d, const struct serve_run *r);
+/* `found`: the list is that of the largest rate, which is told first; NULL: it was given. */
+void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_doc *found);
+void serve_doc_curve(struct doc *d, const struct serve_run *r, const struct curve_point *v, size_t n);
 
 #endif

@@ -10,15 +10,18 @@
 
 #define ABSENT (-1)
 
-enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, COLUMNS };
+enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, TTFT, TOTAL, COLUMNS };
 
 /* Names of a column; those of one column are alike in meaning. */
 static const struct {
 	const char *name;
 	enum column column;
 } names[] = {
-	{ "arrival_s", AT_S }, { "arrival_ms", AT_MS },     { "TIMESTAMP", AT_DATE },      { "prompt", PROMPT },
-	{ "output", OUTPUT },  { "ContextTokens", PROMPT }, { "GeneratedTokens", OUTPUT }, { "id", ID },
+	{ "arrival_s", AT_S },         { "arrival_ms", AT_MS },
+	{ "TIMESTAMP", AT_DATE },      { "prompt", PROMPT },
+	{ "output", OUTPUT },          { "ContextTokens", PROMPT },
+	{ "GeneratedTokens", OUTPUT }, { "id", ID },
+	{ "measured_ttft_ms", TTFT },  { "measured_total_ms", TOTAL },
 };
 #define NAMES (sizeof names / sizeof *names)
 
@@ -110,6 +113,9 @@ static int arrive_header(struct table *t, struct err *e)
 		        t->at[PROMPT] == ABSENT ? "prompt" : "output");
 	else if (times > 1)
 		err_set(e, ERR_IO, "two columns say when a request arrives: give arrival_s or arrival_ms");
+	else if ((t->at[TTFT] == ABSENT) != (t->at[TOTAL] == ABSENT))
+		err_set(e, ERR_IO, "measured_ttft_ms and measured_total_ms go together: one of them is missing");
+	t->out->measured = t->at[TTFT] != ABSENT;
 	return e->kind ? arrive_fail(t, 0, e) : 0;
 }
 
@@ -205,6 +211,23 @@ static int moment(const struct table *t, struct moment *out, struct err *e)
 	return arrive_fail(t, field, e);
 }
 
+static int measured(const struct table *t, enum column c, ps_t *out, struct err *e)
+{
+	char text[64];
+	int64_t v;
+
+	*out = 0;
+	if (t->at[c] == ABSENT)
+		return 0;
+	trimmed(csv_field(t->csv, (size_t)t->at[c]), text, sizeof text);
+	if (decimal_scaled(text, strlen(text), 9, &v) == 0 && v > 0 && (uint64_t)v <= ARRIVE_LATEST) {
+		*out = (ps_t)v;
+		return 0;
+	}
+	err_set(e, ERR_IO, "a measured time of '%.40s' ms: it is a number above 0, up to 30 days", text);
+	return arrive_fail(t, (size_t)t->at[c], e);
+}
+
 static int arrive_room(struct table *t, struct err *e)
 {
 	const size_t want = t->cap ? 2 * t->cap : 256;
@@ -255,8 +278,13 @@ static int arrive_row(struct table *t, int64_t *day, struct err *e)
 		return -1;
 	a = &t->out->v[t->out->n];
 	a->id = 0;
-	if (tokens(t, PROMPT, "a prompt", &a->prompt, e) < 0 || tokens(t, OUTPUT, "an output", &a->output, e) < 0)
+	if (tokens(t, PROMPT, "a prompt", &a->prompt, e) < 0 || tokens(t, OUTPUT, "an output", &a->output, e) < 0 ||
+	    measured(t, TTFT, &a->ttft, e) < 0 || measured(t, TOTAL, &a->total, e) < 0)
 		return -1;
+	if (a->total < a->ttft) {
+		err_set(e, ERR_IO, "the last token came before the first: measured_total_ms is below measured_ttft_ms");
+		return arrive_fail(t, (size_t)t->at[TOTAL], e);
+	}
 	if (!t->out->n)
 		*day = m.day;
 	if (m.day < *day || m.day - *day > 30) {
@@ -340,10 +368,14 @@ void arrive_write(const struct arrivals *a, struct str *out)
 {
 	const uint64_t second = UINT64_C(1000000000000);
 
-	str_add(out, a->ids.len ? "arrival_s,prompt,output,id\n" : "arrival_s,prompt,output\n");
+	str_addf(out, "arrival_s,prompt,output%s%s\n", a->measured ? ",measured_ttft_ms,measured_total_ms" : "",
+	         a->ids.len ? ",id" : "");
 	for (size_t i = 0; i < a->n; i++) {
 		str_addf(out, "%" PRIu64 ".%012" PRIu64 ",%u,%u", a->v[i].at / second, a->v[i].at % second,
 		         a->v[i].prompt, a->v[i].output);
+		if (a->measured)
+			str_addf(out, ",%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64, a->v[i].ttft / PS_MS,
+			         a->v[i].ttft % PS_MS, a->v[i].total / PS_MS, a->v[i].total % PS_MS);
 		if (a->ids.len)
 			put_id(arrive_id(a, i), out);
 		str_addc(out, '\n');

@@ -16,6 +16,14 @@ struct seq {
 	uint32_t fill;         /* tokens to be in the cache before it decodes */
 	bool away;             /* its blocks are with the host */
 	uint64_t blocks;
+	ps_t newest; /* its newest token's */
+};
+
+/* Free blocks in the order in which they came free: those that nobody had, then runs of those that requests gave back, by request.
+ * A request has one at the most; `blocks` of it nobody took. */
+struct run {
+	uint64_t blocks;
+	uint32_t before, after;
 };
 
 struct sched {
@@ -29,10 +37,12 @@ struct sched {
 	uint32_t *deciding, n_deciding, *filling;
 	struct sched_piece *pieces;
 	struct sched_step step;
+	struct run *runs;   /* n + 2: of requests, of nobody (n), and the list's ends (n + 1) */
 	uint64_t rows;      /* of the step so far */
 	uint64_t moved;     /* bytes to the host and back in it */
 	bool gave_up;       /* somebody did */
-	size_t next, asked; /* the next that never ran; the next that has not arrived */
+	size_t next, asked; /* the next that never ran; the next that the scheduler does not have */
+	size_t came, left;  /* the next that has not arrived; how many are done */
 	ps_t now;
 	uint64_t in_system;
 };
@@ -50,12 +60,87 @@ static void integrate(struct sched *s, ps_t to)
 	s->now = to;
 }
 
+/* When the scheduler has it. */
+static ps_t known_at(const struct sched *s, size_t i)
+{
+	return s->r->v[i].at + s->p->request + s->a->v[i].prompt * s->p->prompt_token;
+}
+
 /* Who arrives on the way is in the system from that moment on. */
 static void advance(struct sched *s, ps_t to)
 {
-	for (; s->asked < s->a->n && s->a->v[s->asked].at <= to; s->asked++, s->in_system++)
-		integrate(s, ps_max(s->now, s->a->v[s->asked].at));
+	for (; s->came < s->a->n && s->r->v[s->came].at <= to; s->came++, s->in_system++)
+		integrate(s, ps_max(s->now, s->r->v[s->came].at));
 	integrate(s, to);
+	while (s->asked < s->came && known_at(s, s->asked) <= to)
+		s->asked++;
+}
+
+/* --- blocks ---------------------------------------------------------------------------------------------------------- */
+
+static void unlink_run(struct sched *s, uint32_t i)
+{
+	struct run *x = &s->runs[i];
+
+	s->runs[x->before].after = x->after;
+	s->runs[x->after].before = x->before;
+	x->blocks = 0;
+}
+
+/* At the end of the free ones. */
+static void link_run(struct sched *s, uint32_t i, uint64_t blocks)
+{
+	const uint32_t ends = (uint32_t)s->a->n + 1;
+
+	s->runs[i] = (struct run){ blocks, s->runs[ends].before, ends };
+	s->runs[s->runs[ends].before].after = i;
+	s->runs[ends].before = i;
+}
+
+static void drop(struct sched *s, uint32_t i)
+{
+	struct seq *q = &s->seqs[i];
+
+	if (s->p->prefix && q->blocks)
+		link_run(s, i, q->blocks);
+	pager_drop(&s->pager, &q->blocks);
+}
+
+/* The oldest free ones are taken; its own, where it has some, first. */
+static bool grow(struct sched *s, uint32_t i, uint64_t tokens)
+{
+	struct seq *q = &s->seqs[i];
+	const uint32_t ends = (uint32_t)s->a->n + 1;
+	uint64_t had = q->blocks, more;
+
+	if (!pager_grow(&s->pager, &q->blocks, tokens))
+		return false;
+	if (!s->p->prefix)
+		return true;
+	if (s->runs[i].blocks) {
+		had += s->runs[i].blocks;
+		unlink_run(s, i);
+	}
+	for (more = q->blocks > had ? q->blocks - had : 0; more && s->runs[ends].after != ends;) {
+		const uint32_t first = s->runs[ends].after;
+		struct run *x = &s->runs[first];
+
+		if (x->blocks > more) {
+			x->blocks -= more;
+			break;
+		}
+		more -= x->blocks;
+		unlink_run(s, first);
+	}
+	return true;
+}
+
+/* Tokens of its that are still there, in whole blocks; the last is always computed. */
+static uint32_t still_there(const struct sched *s, uint32_t i)
+{
+	const uint64_t most = (s->seqs[i].fill - 1) / s->p->block, has = s->p->prefix ? s->runs[i].blocks : 0;
+
+	return (uint32_t)((has < most ? has : most) * s->p->block);
 }
 
 /* --- giving up -------------------------------------------------------------------------------------------------------- */
@@ -77,7 +162,7 @@ static void give_up(struct sched *s)
 		q->cached = 0;
 		q->state = WAITS;
 	}
-	pager_drop(&s->pager, &q->blocks);
+	drop(s, i);
 	s->back[s->n_back++] = i;
 }
 
@@ -102,7 +187,7 @@ static void decoding(struct sched *s)
 			continue;
 		if (want > most_of(s, i))
 			want = most_of(s, i);
-		while (k < s->n_running && !pager_grow(&s->pager, &q->blocks, want))
+		while (k < s->n_running && !grow(s, i, want))
 			give_up(s);
 		if (k == s->n_running)
 			break;
@@ -161,7 +246,7 @@ static bool reserve(struct sched *s, uint32_t i)
 	const uint64_t most = most_of(s, i), now = q->away && q->state == DECODES ? q->cached : q->fill;
 	const uint64_t want = s->p->reserve_all || now + 1 > most ? most : now + 1;
 
-	return pager_grow(&s->pager, &q->blocks, want);
+	return grow(s, i, want);
 }
 
 /* The first that waits, unless it does not fit. */
@@ -169,13 +254,14 @@ static bool let_in(struct sched *s)
 {
 	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : (uint32_t)s->next;
 	struct seq *q = &s->seqs[i];
-	uint32_t n;
+	uint32_t n, found;
 
 	if (s->n_running == s->p->max_batch)
 		return false;
 	if (!s->n_back)
 		q->fill = s->a->v[i].prompt;
-	n = q->away ? 0 : room_for(s, q->fill - q->cached);
+	found = q->away ? 0 : still_there(s, i);
+	n = q->away ? 0 : room_for(s, q->fill - found);
 	if ((!n && !q->away) || !reserve(s, i))
 		return false;
 	if (s->n_back)
@@ -189,6 +275,9 @@ static bool let_in(struct sched *s)
 		return true;
 	}
 	q->state = FILLS;
+	q->cached = found;
+	s->r->found += found;
+	s->r->recomputed -= found;
 	piece(s, i, n);
 	return true;
 }
@@ -241,9 +330,12 @@ static void leave(struct sched *s, uint32_t i)
 	memmove(&s->running[k], &s->running[k + 1], (s->n_running - k - 1) * sizeof *s->running);
 	s->n_running--;
 	s->in_system--;
-	pager_drop(&s->pager, &s->seqs[i].blocks);
+	drop(s, i);
 	s->seqs[i].state = DONE;
 	s->r->v[i].last = s->now;
+	s->left++;
+	if (s->p->loop && s->left + s->p->loop - 1 < s->a->n)
+		s->r->v[s->left + s->p->loop - 1].at = s->now;
 }
 
 static void produce(struct sched *s, uint32_t i, uint32_t n)
@@ -252,6 +344,9 @@ static void produce(struct sched *s, uint32_t i, uint32_t n)
 
 	if (!q->made)
 		s->r->v[i].first = s->now;
+	else
+		s->r->gaps[sched_gap_class(s->now - q->newest)]++;
+	q->newest = s->now;
 	q->made += n;
 	s->r->made += n;
 	q->state = DECODES;
@@ -263,7 +358,7 @@ static void produce(struct sched *s, uint32_t i, uint32_t n)
 static void decoded(struct sched *s, uint32_t i)
 {
 	struct seq *q = &s->seqs[i];
-	const uint32_t left = s->a->v[i].output - q->made, right = accepted(s, i, s->r->v[i].steps);
+	const uint32_t left = s->a->v[i].output - q->made, right = s->p->draft ? accepted(s, i, s->r->v[i].steps) : 0;
 	const uint32_t n = right + 1 < left ? right + 1 : left;
 
 	s->r->v[i].steps++;
@@ -323,14 +418,16 @@ static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err
 	struct sched_cost c = { 0, 0 };
 	const bool any = s->step.seqs || s->step.n_pieces;
 	const ps_t moves = s->moved ? clock_transfer(s->moved, s->p->swap_rate) : 0, most = UINT64_MAX / 8;
-	ps_t t;
+	ps_t host = any ? s->p->overhead + (s->step.seqs + s->step.n_pieces) * s->p->sequence : 0, t;
 
 	if (any && cost(ctx, &s->step, &c, e) < 0)
 		return -1;
 	/* Each is far from the end of all time, so their sum is, too. */
-	if (moves > most || c.time > most || s->p->overhead > most || s->now > 4 * most)
+	if (moves > most || c.time > most || host > most || s->now > 4 * most)
 		return too_long(s, e);
-	t = c.time + (any ? s->p->overhead : 0) + moves;
+	if (s->p->ahead)
+		host -= host < c.time ? host : c.time;
+	t = c.time + host + moves;
 	s->r->swapped_bytes += s->moved;
 	s->r->energy_fj += c.energy_fj;
 	s->r->busy += t;
@@ -374,18 +471,28 @@ static bool tables(struct sched *s, size_t n)
 	s->deciding = calloc(most + 1, sizeof *s->deciding);
 	s->filling = calloc(most + 1, sizeof *s->filling);
 	s->pieces = calloc(most + 1, sizeof *s->pieces);
+	s->runs = calloc(n + 2, sizeof *s->runs);
 	s->r->v = calloc(n, sizeof *s->r->v);
-	return s->seqs && s->running && s->back && s->deciding && s->filling && s->pieces && s->r->v;
+	s->r->gaps = calloc(SCHED_GAPS, sizeof *s->r->gaps);
+	return s->seqs && s->running && s->back && s->deciding && s->filling && s->pieces && s->runs && s->r->v &&
+	       s->r->gaps;
 }
 
 static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void *ctx, struct err *e)
 {
+	const uint32_t n = (uint32_t)s->a->n;
+
+	for (uint32_t i = 0; i < n; i++)
+		s->r->v[i].at = !s->p->loop ? s->a->v[i].at : i < s->p->loop ? 0 : PS_NEVER;
+	s->runs[n + 1] = (struct run){ 0, n + 1, n + 1 };
+	link_run(s, n, s->pager.capacity);
 	advance(s, 0);
-	while (s->in_system || s->asked < s->a->n) {
-		if (!s->in_system)
-			advance(s, s->a->v[s->asked].at);
+	while (s->left < n) {
+		if (!s->n_running && !anybody(s))
+			advance(s, known_at(s, s->asked));
 		if (one_step(s, cost, seen, ctx, e) < 0)
 			return -1;
+		advance(s, s->now);
 	}
 	return 0;
 }
@@ -408,13 +515,36 @@ int sched_run(const struct sched_policy *p, const struct arrivals *a, sched_cost
 	free(s.deciding);
 	free(s.filling);
 	free(s.pieces);
+	free(s.runs);
 	return rc;
 }
 
 void sched_free(struct sched_result *r)
 {
 	free(r->v);
+	free(r->gaps);
 	r->v = NULL;
+	r->gaps = NULL;
+}
+
+/* --- classes of times ---------------------------------------------------------------------------------------------------- */
+
+#define GAP_BITS 9
+
+uint32_t sched_gap_class(ps_t t)
+{
+	uint32_t e = 0;
+
+	while (t >> e >= UINT64_C(2) << GAP_BITS)
+		e++;
+	return (e << GAP_BITS) + (uint32_t)(t >> e);
+}
+
+ps_t sched_gap(uint32_t class)
+{
+	const uint32_t e = class >> GAP_BITS;
+
+	return e ? ((ps_t)(class & ((1u << GAP_BITS) - 1)) | UINT64_C(1) << GAP_BITS) << (e - 1) : class;
 }
 
 /* --- whether it can be ------------------------------------------------------------------------------------------------------ */

@@ -10,6 +10,11 @@
  * sequence that decodes asks for blocks as it grows. Where there is none, the one that was let in last gives up its blocks and
  * waits in front of all others: its tokens are computed again, as a prompt (recompute), or its blocks are moved to the host and
  * back (swap; while they move nothing else is done). Nobody is let in within a step in which one gave up.
+ * With `prefix` whoever gave up blocks to compute again finds those of them that nobody took meanwhile: free blocks are taken in the
+ * order in which they came free, the last of a sequence first, as vLLM's block pool does.
+ * The host: a request is with the scheduler `request` and so much a prompt token after it came, and a step takes `overhead` and so
+ * much a sequence; where the host prepares the next step while the machine works (`ahead`) only what is longer than the step.
+ * Closed loop (`loop` N): N requests come at once, and another whenever one leaves; the list's own times do not count then.
  * Speculation: of `draft` tokens that are checked the first ones are right, each with a chance of `accept_ppm` if those before it
  * were; they and one more are produced. Draws belong to (seed, request, step of it), so a greater chance accepts at least as many in
  * every step of every request.
@@ -18,8 +23,8 @@
  * Invariants: I1 blocks in use never exceed the capacity; I2 every token of every output is produced once; I3 while a sequence decodes its cache holds its
  * prompt and all but the newest of its tokens; I4 the time-integral of requests in the system is the sum of their times in
  * it (Little's law), and where nobody gives up blocks that of those that wait the sum of their times in the queue.
- * Leaves out: priorities, prefix caching, requests that are given up, several machines, the time to pick tokens from
- * logits. */
+ * Leaves out: priorities, prefixes that requests share, requests that are given up, several machines, the time to pick tokens
+ * from logits. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
 #define NPUSIM_SIM_SERVE_SCHED_H
 
@@ -43,7 +48,11 @@ struct sched_policy {
 	bool reserve_all;
 	enum sched_preempt preempt;
 	uint64_t block_bytes, swap_rate; /* bytes a second, either way */
-	ps_t overhead;                   /* of each step: what the host does between two */
+	ps_t overhead, sequence;    /* of each step: what the host does between two, and of that for each sequence */
+	bool ahead;                 /* it does so while the machine works */
+	ps_t request, prompt_token; /* from a request's arrival until the scheduler has it */
+	bool prefix;                /* blocks that were given up are found again */
+	uint32_t loop;              /* requests at a time; 0: they come when the list says */
 	uint32_t draft, accept_ppm;
 	uint64_t seed;
 };
@@ -69,6 +78,7 @@ typedef int sched_cost_fn(void *ctx, const struct sched_step *s, struct sched_co
 
 /* What became of a request. */
 struct sched_request {
+	ps_t at;                 /* it came */
 	ps_t begun, first, last; /* its first step's start; the ends of the steps of its first and last token */
 	uint32_t preempted;
 	uint32_t steps; /* in which it decoded */
@@ -90,13 +100,20 @@ struct sched_result {
 	uint64_t steps, decode_steps, prompt_steps, mixed_steps;
 	uint64_t made, checked, accepted;   /* tokens produced; drafted ones looked at, and right */
 	uint64_t prompt_tokens, recomputed; /* computed as prompts; of them again */
+	uint64_t found;                     /* of prompts, in blocks that were given up */
 	uint64_t preemptions, swapped_bytes;
 	uint64_t blocks_peak;
 	uint32_t batch_peak;
 	sched_u128 in_system, waiting, running, blocks_ps,
 		seqs_sum; /* time-integrals: requests, requests, requests, blocks; of steps */
 	sched_u128 energy_fj;
+	uint64_t *gaps; /* between tokens of a request: how many lie in each class (sched_gap) */
 };
+
+/* Classes of times, each at most a 512th wide: its least, and the class of a time. */
+#define SCHED_GAPS (64 << 9)
+ps_t sched_gap(uint32_t class);
+uint32_t sched_gap_class(ps_t t);
 
 /* Whether the policy can be, and whether each request can be served at all by it: alone it must fit. ERR_USAGE for a policy, ERR_IO with
  * `file` (NULL: drawn) and the line for a request. `context`: what the model takes; 0: any. */

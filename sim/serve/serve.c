@@ -32,15 +32,20 @@ static int drafted(struct serve_run *r, const struct sched_step *s, struct sched
 	return 0;
 }
 
+static int step_alone(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
+{
+	struct serve_run *r = ctx;
+
+	if (cost_of(r->own.cost, s, out, e) < 0)
+		return -1;
+	return r->draft.cost ? drafted(r, s, out, e) : 0;
+}
+
 static int step_cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
 	struct serve_run *r = ctx;
 
-	if (r->watcher && r->watcher->failed(r->watcher->arg, e) < 0)
-		return -1;
-	if (cost_of(r->own.cost, s, out, e) < 0)
-		return -1;
-	return r->draft.cost ? drafted(r, s, out, e) : 0;
+	return r->watcher && r->watcher->failed(r->watcher->arg, e) < 0 ? -1 : step_alone(r, s, out, e);
 }
 
 static void step_seen(void *ctx, const struct sched_step *s, const struct sched_tick *t)
@@ -95,10 +100,10 @@ static void side_free(struct serve_side *x)
 
 /* --- requests ----------------------------------------------------------------------------------------------------------------- */
 
-static int drawn(struct serve_run *r, struct err *e)
+int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e)
 {
 	const struct serve_ask *o = r->o;
-	struct arrive_plan p = { .n = o->n ? o->n : REQUESTS, .context = r->own.w.model->context, .seed = o->seed };
+	struct arrive_plan p = { .n = n, .context = r->own.w.model->context, .seed = seed };
 	const char *when = o->arrivals ? o->arrivals : o->rate ? "poisson" : "at-once";
 
 	p.when = strcmp(when, "poisson") == 0    ? ARRIVE_POISSON
@@ -114,7 +119,7 @@ static int drawn(struct serve_run *r, struct err *e)
 	    arrive_length_parse(o->prompt ? o->prompt : "512", "prompt", &p.prompt, e) < 0 ||
 	    arrive_length_parse(o->output ? o->output : "128", "output", &p.output, e) < 0)
 		return -1;
-	return arrive_make(&p, &r->arrivals, e);
+	return arrive_make(&p, out, e);
 }
 
 static int read_list(struct serve_run *r, struct err *e)
@@ -152,7 +157,7 @@ int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e)
 		r->how.start = RUN_COLD;
 	if (side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0)
 		return -1;
-	return o->requests ? read_list(r, e) : drawn(r, e);
+	return o->requests ? read_list(r, e) : serve_draw(r, o->seed, o->n ? o->n : REQUESTS, &r->arrivals, e);
 }
 
 int serve_size(struct serve_run *r, struct err *e)
@@ -180,11 +185,19 @@ int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *
 	return rc;
 }
 
+int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_result *out, struct err *e)
+{
+	return sched_run(&r->policy, a, step_alone, NULL, r, out, e);
+}
+
 int serve_sum(struct serve_run *r, struct err *e)
 {
 	if (serve_kept_check(r->kept, r->own.cost, r->check, e) < 0)
 		return -1;
 	energy(r);
+	for (int l = 0; l < LATENCIES && r->arrivals.measured; l++)
+		if (latency_beside((enum latency_of)l, &r->arrivals, &r->result, &r->beside[l], e) < 0)
+			return -1;
 	return latency_sum(&r->arrivals, &r->result, &r->latency, e);
 }
 

@@ -19,11 +19,13 @@ struct serve_ask {
 	const char *requests; /* a list of them; NULL: drawn, by what follows */
 	const char *rate, *prompt, *output, *arrivals;
 	const char *kv_memory, *draft_model;
+	const struct cfg *engine; /* its constants, in `policy`; NULL: no host */
 	uint64_t n, seed, jobs, check;
 	uint32_t draft_ppm, share_ppm; /* a drafted token's share of a step; the memory's that is used */
-	ps_t slo_ttft, slo_tpot;
-	bool exact, start_given;    /* every step is simulated; `how.start` was asked for */
-	struct sched_policy policy; /* block_bytes and blocks are found */
+	ps_t slo_ttft, slo_tpot;       /* 0: no limit */
+	uint32_t slo_ppm;              /* of the requests are to meet them (capacity.h) */
+	bool exact, start_given;       /* every step is simulated; `how.start` was asked for */
+	struct sched_policy policy;    /* block_bytes and blocks are found */
 	struct run_opts how;
 };
 
@@ -61,7 +63,8 @@ struct serve_run {
 	uint64_t capacity, kv_bytes; /* of the memory; of it for the cache; 0: the cache's was given */
 	struct sched_result result;
 	struct latency latency;
-	size_t simulated; /* steps, before some were checked */
+	struct latency_off beside[LATENCIES]; /* what the list has measured */
+	size_t simulated;                     /* steps, before some were checked */
 	struct serve_check check[SERVE_KINDS];
 	double joules, idle_joules; /* not a number: no power is modelled */
 
@@ -74,6 +77,10 @@ int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e);
 int serve_size(struct serve_run *r, struct err *e);
 int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *e);
 int serve_sum(struct serve_run *r, struct err *e);
+/* Another list on the machine as it was sized; nobody is told, nothing is kept. `out` is freed by sched_free whether it fails or not. */
+int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_result *out, struct err *e);
+/* The list that another seed draws, of so many requests. */
+int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e);
 void serve_free(struct serve_run *r);
 
 #endif

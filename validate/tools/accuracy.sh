@@ -237,6 +237,8 @@ folds() {
 		missing=1
 	fi
 	npus
+	echo
+	sh validate/tools/serving.sh "$npusim" "$work"
 } >"$table"
 "$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \
 	-o configs/accuracy/h200.yaml >/dev/null

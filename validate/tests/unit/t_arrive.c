@@ -1,5 +1,5 @@
 /* t_arrive.c - lists of requests: as they are read, what is refused with which place, and what is drawn. */
-#include "sim/serve/arrive.h"
+#include "sim/serve/latency.h"
 
 #include <string.h>
 
@@ -124,6 +124,45 @@ TEST(a_list_that_is_written_reads_back_alike)
 	arrive_free(&b);
 }
 
+/* What a server took is read with each request, goes with it, and is held against what is simulated. */
+TEST(measured_times_go_with_their_requests)
+{
+	struct err e = ERR_INIT;
+	struct arrivals a, b;
+	struct str text = STR_INIT;
+	struct sched_request v[2];
+	const struct sched_result r = { .v = v, .n = 2 };
+	struct latency_off off;
+
+	CHECK_OK(
+		read_text(
+			"arrival_s,prompt,output,measured_ttft_ms,measured_total_ms\n1,5,11,100,300\n0,5,1,50.5,50.5\n",
+			&a, &e),
+		e);
+	CHECK(a.measured);
+	CHECK_U64(a.v[0].ttft, 50500 * PS_US);
+	CHECK_U64(a.v[1].total, 300 * PS_MS);
+	CHECK_U64(latency_measured(LATENCY_TPOT, &a.v[1]), 20 * PS_MS);
+	CHECK(latency_measured(LATENCY_TPOT, &a.v[0]) == PS_NEVER);
+	arrive_write(&a, &text);
+	CHECK_OK(read_text(str_c(&text), &b, &e), e);
+	CHECK(b.measured && a.v[0].ttft == b.v[0].ttft && a.v[1].total == b.v[1].total);
+	v[0] = (struct sched_request){ .at = a.v[0].at, .first = 101 * PS_MS, .last = 101 * PS_MS };
+	v[1] = (struct sched_request){ .at = a.v[1].at,
+		                       .first = a.v[1].at + 50 * PS_MS,
+		                       .last = a.v[1].at + 300 * PS_MS };
+	CHECK_OK(latency_beside(LATENCY_TTFT, &a, &r, &off, &e), e);
+	CHECK(off.n == 2 && off.mean > 74.9 && off.mean < 75.1 && off.bias > 24.9 && off.bias < 25.1);
+	CHECK_OK(latency_beside(LATENCY_TPOT, &a, &r, &off, &e), e);
+	CHECK(off.n == 1 && off.bias > 24.9 && off.bias < 25.1);
+	str_free(&text);
+	arrive_free(&a);
+	arrive_free(&b);
+	refused("prompt,output,measured_ttft_ms\n5,5,1\n", 1, 1, "go together");
+	refused("prompt,output,measured_ttft_ms,measured_total_ms\n5,5,0,1\n", 2, 5, "above 0");
+	refused("prompt,output,measured_ttft_ms,measured_total_ms\n5,5,2,1\n", 2, 7, "came before the first");
+}
+
 TEST(ids_go_with_their_requests)
 {
 	struct err e = ERR_INIT;
@@ -239,5 +278,5 @@ TEST(lengths_and_rates_are_words)
 
 SUITE(t_arrive, T(columns_come_in_any_order_and_rows_by_time), T(a_trace_of_azure_s_is_read_as_it_is),
       T(what_is_no_list_of_requests_is_refused_where_it_is_not), T(a_list_that_is_written_reads_back_alike),
-      T(ids_go_with_their_requests), T(what_a_model_does_not_take_is_said), T(draws_have_the_means_that_were_asked_for),
-      T(lengths_and_rates_are_words));
+      T(measured_times_go_with_their_requests), T(ids_go_with_their_requests), T(what_a_model_does_not_take_is_said),
+      T(draws_have_the_means_that_were_asked_for), T(lengths_and_rates_are_words));

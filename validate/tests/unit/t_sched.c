@@ -76,9 +76,10 @@ static void invariants(const struct sched_policy *p, const struct served *x)
 		const struct arrival *a = &x->a.v[i];
 		const struct sched_request *r = &x->r.v[i];
 
-		CHECK(a->at <= r->begun && r->begun < r->first && r->first <= r->last && r->last <= x->r.end);
-		in_system += r->last - a->at;
-		waits += r->begun - a->at;
+		CHECK(p->loop ? r->at <= r->begun : r->at == a->at && r->at + p->request <= r->begun);
+		CHECK(r->begun < r->first && r->first <= r->last && r->last <= x->r.end);
+		in_system += r->last - r->at;
+		waits += r->begun - r->at;
 		outputs += a->output;
 		prompts += a->prompt;
 	}
@@ -89,7 +90,9 @@ static void invariants(const struct sched_policy *p, const struct served *x)
 	if (p->preempt == SCHED_SWAP || !x->r.preemptions)
 		CHECK_U64(x->r.prompt_tokens, prompts);
 	else
-		CHECK(x->r.prompt_tokens > prompts);
+		CHECK(x->r.prompt_tokens + x->r.found > prompts);
+	CHECK(p->prefix || !x->r.found);
+	CHECK(!p->loop || x->r.in_system <= (sched_u128)p->loop * x->r.end);
 	CHECK(x->r.blocks_peak <= p->blocks);
 	CHECK(x->r.blocks_peak >= x->toy.most_blocks);
 	CHECK(x->r.blocks_peak == x->toy.most_blocks || x->r.preemptions); /* one grows, then another gives up */
@@ -228,6 +231,92 @@ TEST(who_came_last_gives_up_its_blocks)
 	drop(&reserved);
 }
 
+/* Of who gave up, blocks that nobody took are found again, and only what is not is computed; it ends no later. */
+TEST(blocks_that_were_given_up_are_found_again)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(8, 0, 200, 400);
+	struct served without, with;
+
+	p.blocks = 120;
+	serve(&p, &s, &without);
+	p.prefix = true;
+	serve(&p, &s, &with);
+	CHECK(with.r.found > 0 && with.r.found % p.block == 0);
+	CHECK(with.r.prompt_tokens < without.r.prompt_tokens && with.r.end < without.r.end);
+	CHECK_U64(with.r.prompt_tokens, 8 * 200 + with.r.recomputed + with.r.preemptions);
+	drop(&with);
+	drop(&without);
+}
+
+/* --- who comes when another leaves, and the host ---------------------------------------------------------------------------- */
+
+/* A loop of one is requests one after the other, each as if it were alone; of four, three wait for nobody and the server is full. */
+TEST(a_closed_loop_has_so_many_at_a_time)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(12, 0, 700, 11);
+	const ps_t alone = 2 * 5 * MS + 700 * 20 * PS_US + 10 * (5 * MS + 100 * PS_US) + (10 * 700 + 45) * PS_NS;
+	struct served x;
+
+	p.loop = 1;
+	serve(&p, &s, &x);
+	CHECK_U64(x.r.end, 12 * alone);
+	CHECK_U64(x.r.batch_peak, 1);
+	CHECK_U64(x.r.v[11].at, x.r.v[10].last);
+	drop(&x);
+	p.loop = 4;
+	serve(&p, &s, &x);
+	CHECK_U64(x.r.batch_peak, 4);
+	CHECK_U64(x.r.v[3].at, 0);
+	CHECK(x.r.v[4].at > 0 && x.r.end < 12 * alone);
+	drop(&x);
+}
+
+/* A host that works ahead is seen where it takes longer than the step; one that does not, in every step. */
+TEST(the_host_is_waited_for)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(1, 0, 700, 11);
+	struct served none, behind, ahead;
+
+	serve(&p, &s, &none);
+	p.overhead = MS;
+	p.sequence = MS;
+	p.request = 3 * MS;
+	p.prompt_token = PS_US;
+	serve(&p, &s, &behind);
+	CHECK_U64(behind.r.end, none.r.end + 12 * 2 * MS + 3 * MS + 700 * PS_US);
+	CHECK_U64(behind.r.v[0].first, none.r.v[0].first + 2 * 2 * MS + 3 * MS + 700 * PS_US);
+	p.ahead = true;
+	serve(&p, &s, &ahead);
+	CHECK_U64(ahead.r.end, none.r.end + 3 * MS + 700 * PS_US);
+	drop(&none);
+	drop(&behind);
+	drop(&ahead);
+}
+
+/* Every gap is in a class that holds it, at most a 512th wide; those of one request that is alone are its steps. */
+TEST(gaps_between_tokens_are_their_steps)
+{
+	const struct sched_policy p = usual();
+	const struct arrive_plan s = plan(1, 0, 700, 11);
+	struct latency l;
+	struct served x;
+	struct err e = ERR_INIT;
+
+	for (ps_t t = 0; t < PS_NEVER / 3; t += t / 7 + 1) {
+		const uint32_t c = sched_gap_class(t);
+
+		CHECK(c < SCHED_GAPS && sched_gap(c) <= t && t - sched_gap(c) <= t / 512);
+	}
+	serve(&p, &s, &x);
+	CHECK_OK(latency_sum(&x.a, &x.r, &l, &e), e);
+	CHECK_U64(l.itl.n, 10);
+	CHECK(l.itl.p50 <= 5 * MS + 101 * PS_US && l.itl.p50 > 5 * MS);
+	drop(&x);
+}
+
 /* --- speculation ------------------------------------------------------------------------------------------------------------ */
 
 static ps_t with_accept(uint32_t ppm, const struct arrive_plan *s, uint32_t batch, double *tokens)
@@ -290,6 +379,12 @@ static void any(struct rng *r)
 	p.preempt = (enum sched_preempt)rng_below(r, 2);
 	p.reserve_all = rng_below(r, 3) == 0;
 	p.overhead = rng_below(r, 2) * MS;
+	p.sequence = rng_below(r, 2) * PS_US;
+	p.ahead = rng_below(r, 2);
+	p.request = rng_below(r, 3) * MS;
+	p.prompt_token = rng_below(r, 2) * PS_US;
+	p.prefix = rng_below(r, 2);
+	p.loop = rng_below(r, 3) ? 0 : 1 + (uint32_t)rng_below(r, 60);
 	p.seed = s.seed;
 	serve(&p, &s, &x);
 	drop(&x);
@@ -420,7 +515,9 @@ TEST(percentiles_are_values_that_were_seen)
 	for (uint32_t i = 0; i < 200;
 	     i++) { /* 1 to 200 ms to the first token, 2 ms a token after it; one in two has no other */
 		a[i] = (struct arrival){ .at = i, .prompt = 1, .output = i % 2 ? 11 : 1, .line = i };
-		r[i] = (struct sched_request){ .begun = i, .first = i + (200 - i) * MS, .last = i + (200 - i) * MS };
+		r[i] = (struct sched_request){
+			.at = i, .begun = i, .first = i + (200 - i) * MS, .last = i + (200 - i) * MS
+		};
 		r[i].last += i % 2 ? 20 * MS : 0;
 	}
 	CHECK_OK(latency_sum(&list, &result, &l, &e), e);
@@ -527,8 +624,10 @@ TEST(an_exact_table_simulates_what_differs_and_nothing_twice)
 
 SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
-      T(more_acceptance_is_never_slower), T(what_holds_of_every_run_holds_of_any),
-      T(what_takes_longer_than_a_clock_holds_is_asked_wrongly), T(what_cannot_be_served_is_said_before),
-      T(what_swaps_until_the_end_of_time_is_told), T(a_policy_that_cannot_be_is_refused),
-      T(percentiles_are_values_that_were_seen), T(steps_between_points_are_on_the_lines_between_them),
+      T(blocks_that_were_given_up_are_found_again), T(a_closed_loop_has_so_many_at_a_time), T(the_host_is_waited_for),
+      T(gaps_between_tokens_are_their_steps), T(more_acceptance_is_never_slower),
+      T(what_holds_of_every_run_holds_of_any), T(what_takes_longer_than_a_clock_holds_is_asked_wrongly),
+      T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),
+      T(a_policy_that_cannot_be_is_refused), T(percentiles_are_values_that_were_seen),
+      T(steps_between_points_are_on_the_lines_between_them),
       T(an_exact_table_simulates_what_differs_and_nothing_twice));

@@ -1,6 +1,8 @@
 /* t_serve.c - a server's steps on machines: held against runs of the phases that they are made of. */
+#include <math.h>
+
 #include "sim/engine/run.h"
-#include "sim/serve/latency.h"
+#include "sim/serve/capacity.h"
 #include "sim/serve/steps.h"
 #include "validate/tests/test.h"
 #include "workloads/model/count.h"
@@ -244,7 +246,66 @@ TEST(memory_is_what_the_model_counts)
 	}
 }
 
+/* Two layers of a small model on a small machine, asked for the rate that keeps these limits. */
+static struct capacity rate_of(ps_t ttft, ps_t tpot, uint32_t share_ppm, struct serve_run *r)
+{
+	static struct serve_ask ask;
+	struct capacity c;
+	struct err e = ERR_INIT;
+
+	ask = (struct serve_ask){
+		.config = "edge",
+		.workload = { .model = "llama-3.2-1b", .layers = 2 },
+		.rate = "1/s",
+		.prompt = "exp:200",
+		.output = "exp:60",
+		.n = 200,
+		.seed = 3,
+		.jobs = 1,
+		.share_ppm = 900000,
+		.slo_ttft = ttft,
+		.slo_tpot = tpot,
+		.slo_ppm = share_ppm,
+		.how = { .start = RUN_STEADY, .fidelity = RUN_ANALYTIC, .seed = 3 },
+		.policy = { .max_batch = 16, .max_tokens = 512, .chunk = 256, .block = 16, .swap_rate = 1 }
+	};
+	CHECK_OK(serve_load(r, &ask, &e), e);
+	CHECK_OK(serve_size(r, &e), e);
+	CHECK_OK(capacity_find(r, 3, 0, &c, &e), e);
+	return c;
+}
+
+/* What was found is kept, what lies just above is not, a share of what is asked less has a higher rate, and either limit alone, too. */
+TEST(the_largest_rate_is_kept_and_the_next_is_not)
+{
+	struct serve_run r, other;
+	struct sched_result x;
+	const struct capacity c = rate_of(100 * PS_MS, 20 * PS_MS, 950000, &r);
+	struct capacity less;
+	struct err e = ERR_INIT;
+
+	CHECK(c.rate[CAPACITY_BOTH] > 0 && isfinite(c.rate[CAPACITY_BOTH]));
+	CHECK(c.low <= c.rate[CAPACITY_BOTH] && c.rate[CAPACITY_BOTH] <= c.high);
+	CHECK(c.rate[CAPACITY_BOTH] <= fmin(c.rate[CAPACITY_TTFT], c.rate[CAPACITY_TPOT]));
+	CHECK(c.above > c.rate[CAPACITY_BOTH] && c.above <= c.rate[CAPACITY_BOTH] * CAPACITY_APART * 1.0001);
+	CHECK(c.kept[CAPACITY_BOTH] < 0.95);
+	CHECK_OK(serve_list(&r, &r.arrivals, &x, &e), e);
+	CHECK(latency_within(&r.arrivals, &x, 100 * PS_MS, 20 * PS_MS) >= 190);
+	sched_free(&x);
+	serve_free(&r);
+
+	less = rate_of(100 * PS_MS, 20 * PS_MS, 800000, &other);
+	CHECK(less.rate[CAPACITY_BOTH] > c.rate[CAPACITY_BOTH]);
+	serve_free(&other);
+	less = rate_of(100 * PS_MS, 0, 950000, &other);
+	CHECK(isinf(less.rate[CAPACITY_TPOT]) && capacity_held_by(&less) == CAPACITY_TTFT);
+	serve_free(&other);
+	less = rate_of(PS_US, 0, 950000, &other);
+	CHECK(less.rate[CAPACITY_BOTH] <= 0);
+	serve_free(&other);
+}
+
 SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
       T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
       T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
-      T(memory_is_what_the_model_counts));
+      T(memory_is_what_the_model_counts), T(the_largest_rate_is_kept_and_the_next_is_not));

@@ -1,0 +1,123 @@
+#include "sim/report/capacity_doc.h"
+
+#include <math.h>
+
+/* Of one limit, as it is said and as a member of JSON. */
+static const struct {
+	const char *name, *key;
+} limits[CAPACITY_LIMITS] = { { "neither limit", NULL }, { "TTFT", "ttft" }, { "TPOT", "tpot" } };
+
+static double share(const struct capacity_doc *v)
+{
+	return v->o->slo_ppm / 1e4;
+}
+
+/* "2.5/s", "any rate" */
+static void say_rate(double rate, struct str *out)
+{
+	if (isinf(rate))
+		str_add(out, "any rate");
+	else if (rate > 0)
+		str_addf(out, "%.4g/s", rate);
+	else
+		str_add(out, "no rate");
+}
+
+/* "TTFT 200 ms and TPOT 30 ms" */
+static void say_limits(const struct serve_ask *o, struct str *out)
+{
+	if (o->slo_ttft)
+		str_addf(out, "TTFT %.4g ms%s", (double)o->slo_ttft / 1e9, o->slo_tpot ? " and " : "");
+	if (o->slo_tpot)
+		str_addf(out, "TPOT %.4g ms", (double)o->slo_tpot / 1e9);
+}
+
+static void verdict(const struct capacity_doc *v, struct str *out)
+{
+	const struct capacity *c = v->c;
+	const double rate = c->rate[CAPACITY_BOTH];
+
+	if (rate > 0 && isfinite(rate)) {
+		str_addf(out, "%.4g requests/s at the most: %.6g %% of them within ", rate, share(v));
+		say_limits(v->o, out);
+		if (c->high > c->low)
+			str_addf(out, "\n%.4g to %.4g of %d draws of such a list, this one in the middle", c->low,
+			         c->high, CAPACITY_DRAWS);
+	} else {
+		str_addf(out, "%s has %.6g %% of the requests within ",
+		         rate > 0 ? "any rate, even all at once," : "no rate", share(v));
+		say_limits(v->o, out);
+	}
+	str_addc(out, '\n');
+	if (capacity_held_by(c) != CAPACITY_BOTH) {
+		str_addf(out, "held by %s", limits[capacity_held_by(c)].name);
+		for (int l = CAPACITY_TTFT; l < CAPACITY_LIMITS && v->o->slo_ttft && v->o->slo_tpot; l++) {
+			str_addf(out, "%s %s alone allows ", l == CAPACITY_TTFT ? ":" : ",", limits[l].name);
+			say_rate(c->rate[l], out);
+		}
+		str_addc(out, '\n');
+	}
+	if (isfinite(c->above) && rate > 0)
+		str_addf(out, "at %.4g/s: %.4g %% within both, %.4g %% within TTFT, %.4g %% within TPOT\n", c->above,
+		         100 * c->kept[CAPACITY_BOTH], 100 * c->kept[CAPACITY_TTFT], 100 * c->kept[CAPACITY_TPOT]);
+}
+
+/* Percent more than it is now. */
+static double gain(const struct capacity_doc *v, const struct knob *k)
+{
+	const double now = v->c->rate[CAPACITY_BOTH];
+
+	return now > 0 && !k->refused ? 100 * (k->rate / now - 1) : NAN;
+}
+
+static void knob(struct doc *d, const void *of, size_t i)
+{
+	const struct capacity_doc *v = of;
+	const struct knob *k = &v->knobs[i];
+
+	doc_text(d, "knob", k->key);
+	doc_text(d, "now", k->now);
+	doc_text(d, "then", k->then);
+	doc_real_if(d, "requests_per_s", 3, !k->refused, k->rate);
+	doc_real(d, "more_pct", 1, gain(v, k));
+	doc_text(d, "held_by", k->refused ? NULL : limits[k->held].key);
+	doc_name(d, "note", 60, k->refused ? k->refused : "");
+}
+
+void capacity_doc_knobs(struct doc *d, const struct capacity_doc *v)
+{
+	doc_table(d, "knobs", NULL, v->n, knob, v);
+}
+
+static void members(struct doc *d, const struct capacity_doc *v)
+{
+	const struct capacity *c = v->c;
+
+	doc_real(d, "max_rate", 0, c->rate[CAPACITY_BOTH]);
+	doc_real(d, "max_rate_low", 0, c->low);
+	doc_real(d, "max_rate_high", 0, c->high);
+	doc_real(d, "max_rate_ttft", 0, c->rate[CAPACITY_TTFT]);
+	doc_real(d, "max_rate_tpot", 0, c->rate[CAPACITY_TPOT]);
+	doc_text(d, "held_by", limits[capacity_held_by(c)].key);
+	doc_real(d, "share", 0, v->o->slo_ppm / 1e6);
+	doc_real_if(d, "slo_ttft_ms", 0, v->o->slo_ttft, (double)v->o->slo_ttft / 1e9);
+	doc_real_if(d, "slo_tpot_ms", 0, v->o->slo_tpot, (double)v->o->slo_tpot / 1e9);
+	doc_real(d, "missed_at", 0, c->above);
+	doc_count(d, "rates_tried", c->runs);
+}
+
+void capacity_doc(struct doc *d, const struct capacity_doc *v)
+{
+	if (d->format == OUT_JSON)
+		members(d, v);
+	else
+		verdict(v, d->to);
+	if (v->knobs && d->format != OUT_JSON && v->n && gain(v, &v->knobs[0]) >= 0.5)
+		str_addf(d->to, "next: %s %s -> %s: %.4g/s, +%.3g %%\n", v->knobs[0].key, v->knobs[0].now,
+		         v->knobs[0].then, v->knobs[0].rate, gain(v, &v->knobs[0]));
+	else if (v->knobs && d->format != OUT_JSON)
+		str_add(d->to, "next: no doubling raises it by half a percent\n");
+	if (v->knobs)
+		capacity_doc_knobs(d, v);
+	doc_say(d, "\n");
+}

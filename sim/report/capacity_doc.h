@@ -1,0 +1,20 @@
+/* capacity_doc.h - the largest rate that a server keeps, what holds it and what would raise it: before the rest of serve_doc. */
+#ifndef NPUSIM_SIM_REPORT_CAPACITY_DOC_H
+#define NPUSIM_SIM_REPORT_CAPACITY_DOC_H
+
+#include "sim/design/knobs.h"
+#include "sim/report/doc.h"
+
+struct capacity_doc {
+	const struct serve_ask *o;
+	const struct capacity *c;
+	const struct knob *knobs; /* NULL: not asked for */
+	size_t n;
+};
+
+/* Members where JSON is open, sentences and a table for people. */
+void capacity_doc(struct doc *d, const struct capacity_doc *v);
+/* The knobs' table: what CSV has of them. */
+void capacity_doc_knobs(struct doc *d, const struct capacity_doc *v);
+
+#endif

@@ -1,0 +1,29 @@
+# The largest rate that keeps bounds: what is found is kept where it is given, what is asked for no reason is refused, and a doubling that
+# should pay does. Figures of the model may change.
+. validate/tests/golden/common
+number() { sed -n "s/^ *\"$1\": \([-0-9.e+]*\),*\$/\1/p" "$2" | head -n 1; }
+MODEL="-m llama-3.2-1b --layers 2 --prompt exp:200 --output exp:60 --number 300 --check 0"
+find_rate() { "$NPUSIM" serve -c configs/npu/edge.yaml $MODEL --find-rate "$@"; }
+
+find_rate --slo-ttft '100 ms' --slo-tpot '20 ms' --format json >"$TMP/r" --write-requests "$TMP/list.csv"
+for f in held_by share requests; do sed -n "s/^ *\(\"$f\": .*\)/\1/p" "$TMP/r" | head -n 1; done
+awk -v r="$(number max_rate "$TMP/r")" -v l="$(number max_rate_low "$TMP/r")" -v h="$(number max_rate_high "$TMP/r")" -v t="$(number max_rate_ttft "$TMP/r")" \
+	-v m="$(number missed_at "$TMP/r")" 'BEGIN { print "in the middle of its draws " (l <= r && r <= h) ", at most TTFT alone " (r <= t) ", the next is missed " (m > r && m < r * 1.0021) }'
+"$NPUSIM" serve -c configs/npu/edge.yaml -m llama-3.2-1b --layers 2 -r "$TMP/list.csv" --format json --check 0 |
+	awk -F'[:,]' '/within_bounds/ { print "the list of that rate keeps them " ($2 >= 297) }'
+find_rate --slo-ttft '100 ms' --slo-tpot '20 ms' --share 80% --format json >"$TMP/s"
+awk -v r="$(number max_rate "$TMP/r")" -v s="$(number max_rate "$TMP/s")" 'BEGIN { print "a smaller share has a higher rate " (s > r) }'
+find_rate --slo-ttft '100 ms' --slo-tpot '20 ms' -j 1 --format json --write-requests "$TMP/two.csv" | cmp - "$TMP/r" && echo "workers change nothing"
+
+echo "what raises it, for people and as a table"
+find_rate --slo-tpot '20 ms' --limits >"$TMP/l"
+sed -n 1,4p "$TMP/l" | sed 's/[0-9][0-9.e+]*/#/g'
+find_rate --slo-tpot '20 ms' --limits --format csv | awk -F, 'NR == 1 { print } NR > 1 && $4 != "" { if (last && $4 > last) bad = 1; last = $4; n++; if ($1 == "dram.channels") more = $5 > 5 } END { print (n > 8) ", sorted " !bad ", channels pay " more }'
+
+echo "what cannot be"
+try serve -c configs/npu/edge.yaml $MODEL --find-rate
+try serve -c configs/npu/edge.yaml $MODEL --find-rate --rate 4/s --slo-ttft '1000 ms'
+try serve -c configs/npu/edge.yaml $MODEL --rate 4/s --limits
+try serve -c configs/npu/edge.yaml $MODEL --find-rate --slo-ttft '1000 ms' --share 0
+try serve -c configs/npu/edge.yaml $MODEL --find-rate --slo-ttft '1000 ms' --arrivals at-once
+find_rate --slo-ttft '1 us' --format json 2>&1 | sed -n '/max_rate"/p; /^npusim/p'
