@@ -76,7 +76,7 @@ ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export export_chakra explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
-      run serve serve_options compare limits ablate design \
+      run serve serve_answer serve_options compare limits ablate design design_answer \
       config config_check config_explain config_tech config_area config_cost config_rows config_peaks \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \

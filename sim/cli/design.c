@@ -1,126 +1,9 @@
 /* design.c - npusim design: the cheapest machine for a goal. */
-#include "sim/design/design.h"
-
-#include <string.h>
-
-#include "sim/base/path.h"
-#include "sim/cli/mixed.h"
-#include "sim/report/baseline.h"
-#include "sim/report/design_explain.h"
-#include "sim/report/design_page.h"
-#include "sim/report/run_verdict.h"
-#include "sim/study/split.h"
-#include "sim/ui/outfile.h"
-#include "sim/ui/progress.h"
-
-/* results/report/embed.S */
-extern const char report_page[], report_page_end[];
+#include "sim/cli/design.h"
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
 
-struct options {
-	const char *config, *axes, *minimise, *maximise, *mix, *output, *fidelity, *start, *format;
-	struct opt_list sets, reach, within, axis;
-	struct workload_spec workload;
-	uint64_t forms, events, jobs, seed;
-	uint32_t sure_ppm;
-	bool unreal, allow_opaque;
-};
-
-static void on_progress(void *arg, size_t done, size_t of)
-{
-	(void)of;
-	progress_set(arg, done);
-}
-
-static bool is_page(const char *path)
-{
-	const size_t n = strlen(path);
-
-	return n > 5 && strcmp(path + n - 5, ".html") == 0;
-}
-
-static int write_page(const struct design_doc *v, struct err *e)
-{
-	const struct page_template t = { report_page, report_page_end };
-	struct str html = STR_INIT;
-	int rc = design_page(&t, v, &html, e);
-
-	if (rc == 0)
-		rc = outfile_write(v->written, &html, e);
-	str_free(&html);
-	return rc;
-}
-
-static int search(const struct options *o, struct design_question *q, struct arena *a, struct doc *d, struct err *e)
-{
-	struct design_result r;
-	struct design_doc v = { .r = &r,
-		                .machine = o->config,
-		                .objective = q->objective,
-		                .maximise = q->maximise,
-		                .bounds = q->bounds,
-		                .n_bounds = q->n_bounds,
-		                .written = o->output,
-		                .workload = q->job.n_parts ? q->job.workload->source : q->job.stream->source,
-		                .parts = q->job.parts,
-		                .n_parts = q->job.n_parts };
-	struct explain_line lines[EXPLAIN_LINES];
-	int n, rc = design_run(q, a, &r, e);
-
-	if (rc == 0 && (rc = n = design_explain(&v, a, lines, e)) >= 0) {
-		rc = 0;
-		v.lines = lines;
-		v.n_lines = (size_t)n;
-	}
-
-	if (rc == 0 && o->output)
-		rc = is_page(o->output) ? write_page(&v, e) : design_doc_write(&v, e);
-	if (rc == 0) {
-		design_doc(d, &v);
-		if (!r.reached)
-			rc = err_set(e, ERR_BOUND, "no design of %.3g reaches the goal; the nearest is above", r.space);
-	}
-	design_free(&r);
-	return rc;
-}
-
-/* The workload or the mix, read for this machine. */
-static int with_workload(const struct options *o, struct machine_conf *c, struct design_question *q, struct arena *a,
-                         struct doc *d, struct err *e)
-{
-	struct baseline *b = baseline_new(&path_source, NULL);
-	struct mixed m = { .n = 0 };
-	struct mix mix = { .n = 0 };
-	int rc = -1;
-
-	if (o->mix && mix_parse(o->mix, a, &mix, e) < 0)
-		goto out;
-	if (!o->mix) {
-		mix.v[0] = (struct mix_part){ "the workload", split_without(&o->workload), 1 };
-		mix.n = 1;
-	}
-	if (mixed_read(&mix, &c->cfg, o->allow_opaque, &m, e) < 0)
-		goto out;
-	q->job.stream = m.parts[0].stream;
-	q->job.parts = m.parts;
-	q->job.n_parts = o->mix ? m.n : 0;
-	q->job.workload = &m.workload;
-	q->job.spec = o->workload;
-	q->job.build = split_build;
-	q->job.build_arg = &c->cfg;
-	q->look = run_verdict_row;
-	q->look_arg = b;
-	q->arg = progress_new("design", "designs", q->forms);
-	rc = search(o, q, a, d, e);
-	progress_free(q->arg);
-out:
-	mixed_free(&m);
-	baseline_free(b);
-	return rc;
-}
-
-static int check(struct options *o, struct err *e)
+static int check(struct design_opts *o, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
@@ -137,10 +20,10 @@ static int check(struct options *o, struct err *e)
 
 static int design(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	struct options *o = options;
+	struct design_opts *o = options;
 	const struct design_goals g = { o->reach.v, o->within.v, o->reach.n, o->within.n, o->minimise, o->maximise };
 	const char *bounds[DESIGN_BOUNDS];
-	struct design_question q = { .backend = &pool_processes, .progress = on_progress };
+	struct design_question q = { .backend = &pool_processes };
 	struct arena *a = arena_new(0);
 	struct machine_conf *c = NULL;
 	int rc = -1;
@@ -164,7 +47,7 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 		q.job.jobs = (unsigned)o->jobs;
 		q.seed = q.job.how.seed = o->seed;
 		q.sure = o->sure_ppm / 1e6;
-		rc = with_workload(o, c, &q, a, d, e);
+		rc = design_answer(o, c, &q, a, d, e);
 	}
 	machine_conf_free(c);
 	arena_free(a);
@@ -173,7 +56,7 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 
 int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = {
+	struct design_opts o = {
 		.forms = DESIGN_FORMS, .events = DESIGN_EVENTS, .seed = RUN_SEED, .start = "steady", .fidelity = "event"
 	};
 	struct opt rows[CMD_WORKLOAD_ROWS];

@@ -24,5 +24,7 @@ struct serve_opts {
 
 /* What they mean, in `o->ask`. */
 int serve_options(struct serve_opts *o, struct err *e);
+/* Of requests and a machine that are loaded. */
+int serve_answer(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e);
 
 #endif
