@@ -102,7 +102,7 @@ struct parsing {
 	int argc;
 	char **argv;
 	int i;         /* the last word used */
-	uint64_t seen; /* options that had a value, a bit a row */
+	bool seen[OPT_MOST]; /* a row: it had a value */
 };
 
 static bool is_text(enum opt_type t)
@@ -118,7 +118,7 @@ static bool is_list(enum opt_type t)
 /* A value is taken once: which of two was meant nobody knows. */
 static int set(struct parsing *p, const struct opt *o, const char *shown, const char *value, struct err *e)
 {
-	const uint64_t bit = UINT64_C(1) << (o - p->cmd->opts);
+	bool *seen = &p->seen[o - p->cmd->opts];
 
 	assert(o - p->cmd->opts < OPT_MOST);
 	if (o->type == OPT_FLAG) {
@@ -127,9 +127,9 @@ static int set(struct parsing *p, const struct opt *o, const char *shown, const 
 	}
 	if (is_list(o->type))
 		return list_add(o->to, value, e);
-	if (p->seen & bit)
+	if (*seen)
 		return err_set(e, ERR_USAGE, "option '%s' is given twice", shown);
-	p->seen |= bit;
+	*seen = true;
 	if (!*value)
 		return err_set(e, ERR_USAGE, "option '%s' has an empty value", shown);
 	if (!is_text(o->type))
@@ -229,7 +229,7 @@ static int check_count(const struct opt_cmd *cmd, const struct opt_list *args, i
 
 int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e)
 {
-	struct parsing p = { cmd, argc, argv, 1, 0 };
+	struct parsing p = { cmd, argc, argv, 1, { false } };
 	int had = args->n, rc = 0;
 
 	for (; p.i < argc; p.i++) {

@@ -59,7 +59,7 @@ struct opt_cmd {
 };
 
 /* The command with its tables joined to one, into `rows`: rows of OPT_ROWS in its place, but those whose name the command has itself. */
-#define OPT_MOST 64
+#define OPT_MOST 96
 struct opt_cmd opt_joined(const struct opt_cmd *cmd, struct opt rows[OPT_MOST + 1]);
 
 /* As main gets them: argv[0] names the command and is skipped. Fills the destinations; positional arguments are
