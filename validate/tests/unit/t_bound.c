@@ -57,7 +57,7 @@ TEST(another_cards_peaks_are_not_borrowed)
 		"NVIDIA GeForce RTX 4090 D",
 		"NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
 		"NVIDIA A100-SXM4-40GB",
-		"NVIDIA H800",
+		"NVIDIA H800 PCIe",
 		"Tesla V100-SXM2-32GB",
 		"Tesla T4",
 		"AMD Instinct MI300X",
