@@ -101,7 +101,7 @@ struct parsing {
 	const struct opt_cmd *cmd;
 	int argc;
 	char **argv;
-	int i;         /* the last word used */
+	int i;               /* the last word used */
 	bool seen[OPT_MOST]; /* a row: it had a value */
 };
 
