@@ -274,5 +274,6 @@ struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 		                  .routed = noc.routed,
 		                  .port = noc.port ? c->mem.noc.port : 0,
 		                  .swap = machine_core_port(c),
+		                  .engine = dma_rate(&c->dma, 1),
 		                  .reduce = c->mem.noc.reduce };
 }
