@@ -169,11 +169,13 @@ static int check_loop(struct serve_opts *o, struct err *e)
 int serve_options(struct serve_opts *o, struct err *e)
 {
 	struct serve_ask *a = &o->ask;
+	struct arrive_plan drawn;
 
 	a->start_given = o->start;
 	a->how.start = RUN_STEADY;
 	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_loop(o, e) < 0 || check_find(o, e) < 0 ||
-	    check_list(o, e) < 0 || run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
+	    check_list(o, e) < 0 || (!a->requests && serve_plan(a, &drawn, e) < 0) ||
+	    run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
 	    (o->start && run_start_parse(o->start, &a->how.start, e) < 0) ||
 	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || at_most(a->check, CHECK_MOST, "check", e) < 0)
 		return -1;
@@ -185,6 +187,7 @@ int serve_options(struct serve_opts *o, struct err *e)
 	if (o->engine && strcmp(o->engine, "none") != 0 && preset_load(o->engine, &o->preset, &o->engine_rows, e) < 0)
 		return -1;
 	a->engine = o->engine_rows;
+	a->find = o->find;
 	if (policy(o, a->engine ? &o->preset : &no_engine, &a->policy, e) < 0)
 		return -1;
 	if (a->draft_ppm == SERVE_NOT_GIVEN)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/hash.h"
 #include "sim/serve/serve_options.h"
 
 #define SECTION "serve"
@@ -49,10 +50,12 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *yes_no(const char *text, bool *out)
+static int yes_no(const char *text, bool *out, struct err *e)
 {
 	*out = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
-	return *out || strcmp(text, "false") == 0 || strcmp(text, "no") == 0 ? NULL : "is neither true nor false";
+	return *out || strcmp(text, "false") == 0 || strcmp(text, "no") == 0
+	               ? 0
+	               : err_set(e, ERR_CONFIG, "'%s' is neither true nor false", text);
 }
 
 /* One word's value, as a user writes it. */
@@ -62,20 +65,20 @@ static int put(const struct row *r, const char *text, struct arena *a, struct se
 		[COUNT] = CFG_T_U64, [ANY] = CFG_T_U64, [SHARE] = CFG_T_PPM, [TIME] = CFG_T_PS
 	};
 	void *to = (char *)o + r->at;
-	struct err why = ERR_INIT;
-	const char *wrong = NULL;
 	uint64_t v = 0;
+	int rc;
 
 	if (r->kind == TEXT)
 		return (*(const char **)to = arena_strdup(a, text)) ? 0 : err_nomem(e, "for traffic");
-	if (r->kind == FLAG)
-		wrong = yes_no(text, to);
-	else if (cfg_parse_value(types[r->kind], text, &v, &why) < 0)
-		wrong = why.msg;
-	else if (r->kind == COUNT && !v)
-		wrong = "is 1 at the least";
-	if (wrong)
-		return err_set(e, ERR_CONFIG, "'%s: %s' %s", r->key, text, wrong);
+	rc = r->kind == FLAG ? yes_no(text, to, e) : cfg_parse_value(types[r->kind], text, &v, e);
+	if (rc == 0 && r->kind == COUNT && !v)
+		rc = err_set(e, ERR_CONFIG, "'%s' is none", text);
+	if (rc < 0) {
+		const struct err why = *e;
+
+		err_clear(e);
+		return err_set(e, why.kind, "%s, for '%s'", why.msg, r->key);
+	}
 	if (r->kind == SHARE)
 		*(uint32_t *)to = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX - 1;
 	else if (r->kind != FLAG)
@@ -212,4 +215,34 @@ void serve_options_text(const struct serve_opts *o, struct str *to)
 		show(&rows[i], at, to);
 		between = ",";
 	}
+}
+
+/* The list as it is read: when, and how long. */
+static int hash_list(const char *path, uint64_t *h, struct err *e)
+{
+	struct arrivals a = ARRIVALS_INIT;
+	struct input *in = input_open(path, e);
+	int rc = in ? arrive_read(in, &a, e) : -1;
+
+	for (size_t i = 0; rc == 0 && i < a.n; i++)
+		*h = hash_u64(hash_u64(hash_u64(*h, a.v[i].at), a.v[i].prompt), a.v[i].output);
+	arrive_free(&a);
+	input_free(in);
+	return rc;
+}
+
+int serve_options_hash(const struct serve_opts *o, uint64_t *out, struct err *e)
+{
+	struct str text = STR_INIT;
+	uint64_t h;
+
+	serve_options_text(o, &text);
+	h = hash_str(HASH_INIT, str_c(&text));
+	str_free(&text);
+	if (o->engine_rows)
+		h = hash_u64(h, cfg_hash(o->engine_rows));
+	if (o->ask.requests && hash_list(o->ask.requests, &h, e) < 0)
+		return -1;
+	*out = hash_mix(h);
+	return 0;
 }
