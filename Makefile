@@ -54,7 +54,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make preset sched cost steps latency serve_kept serve serve_memory capacity curve
+SERVE = arrive arrive_make preset sched cost steps latency serve_kept serve serve_memory serve_options serve_options_read capacity curve traffic
 STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
@@ -76,7 +76,7 @@ ACCURACY_OF = cases tables rows blocks score accuracy silicon interval interval_
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export export_chakra explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
-      run serve serve_answer serve_options compare limits ablate design design_answer \
+      run serve serve_answer compare limits ablate design design_answer \
       config config_check config_explain config_tech config_area config_cost config_rows config_peaks \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \

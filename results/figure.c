@@ -149,13 +149,18 @@ const struct figure *figure_named(const char *name)
 	return NULL;
 }
 
-const struct figure *figure_after(const struct figure *after)
+bool figure_is_of(const struct figure *f, bool traffic)
+{
+	return f->of == FIGURE_OF_BOTH || (f->of == FIGURE_OF_TRAFFIC) == traffic;
+}
+
+const struct figure *figure_after(const struct figure *after, bool traffic)
 {
 	const int place = after ? after->place : 0;
 	const struct figure *next = NULL;
 
 	for (const struct figure *f = figure_table; f->help; f++)
-		if (!f->missing && f->place > place && (!next || f->place < next->place))
+		if (!f->missing && figure_is_of(f, traffic) && f->place > place && (!next || f->place < next->place))
 			next = f;
 	return next;
 }

@@ -35,14 +35,14 @@
 	MADE(figure_edp, .unit = "uJ us", .name = "edp", .place = 122, .zero = FIGURE_NULL, \
 	     .help = "energy times simulated time") \
 	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .name = "power_w", .zero = FIGURE_NULL, \
-	     .help = "energy over simulated time") \
+	     .of = FIGURE_OF_BOTH, .help = "energy over simulated time") \
 	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .level = true, .json = "clock_mhz", .part = FIGURE_HEAD, \
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
 	NUMBER(area_nm2, ROW, FIGURE_MM2, .level = true, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
-	       .zero = FIGURE_NULL, .early = true, .help = "of the machine's die, or dies (npusim config area); it takes no run") \
+	       .zero = FIGURE_NULL, .early = true, .of = FIGURE_OF_BOTH, .help = "of the machine's die, or dies (npusim config area); it takes no run") \
 	NUMBER(cost_uusd, ROW, FIGURE_USD, .level = true, .json = "cost_usd", .part = FIGURE_HEAD, .name = "cost_usd", .place = 242, \
 	       .zero = FIGURE_NULL, .early = true, \
-	       .help = "dies by wafer and yield and DRAM by the GB (npusim config cost): no package, test, board, design or margin") \
+	       .of = FIGURE_OF_BOTH, .help = "dies by wafer and yield and DRAM by the GB (npusim config cost): no package, test, board, design or margin") \
 	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
 	       .brief = true, .help = "time that no run can be under, however it is mapped: necessary work at its peak") \
 	NUMBER(mapped_ps, ROW, FIGURE_US, .json = "mapped_us", .part = FIGURE_HEAD, .name = "mapped_us", .place = 130, \
@@ -93,8 +93,8 @@
 	       .place = 190, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "new tokens of all sequences, of all the workload's steps") \
 	MADE(figure_tokens_per_s, .unit = "/s", .name = "tokens_per_s", .also = "tokens_s", .zero = FIGURE_NULL, \
-	     .help = "new tokens over simulated time") \
-	MADE(figure_token_uj, .unit = "uJ", .name = "uj_per_token", .zero = FIGURE_NULL, .help = "energy over new tokens") \
+	     .of = FIGURE_OF_BOTH, .help = "new tokens over simulated time") \
+	MADE(figure_token_uj, .unit = "uJ", .name = "uj_per_token", .zero = FIGURE_NULL, .of = FIGURE_OF_BOTH, .help = "energy over new tokens") \
 	NUMBER(workload_steps, ROW, FIGURE_COUNT, .level = true, .json = "workload_steps", .part = FIGURE_REST, .name = "workload_steps", \
 	       .place = 200, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "steps that the workload is made of") \
@@ -135,6 +135,28 @@
 	NUMBER(bubble_ps, ROW, FIGURE_US, .json = "bubble_us", .part = FIGURE_REST, .name = "bubble_us", \
 	       .place = 266, .zero = FIGURE_ABSENT, \
 	       .help = "that a chip of a pipeline waits for the other stages, in the mean") \
+	NUMBER(max_uhz, ROW, FIGURE_PER_S, .level = true, .name = "max_rate", .place = 300, .brief = true, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "requests a second, the most that keep both bounds ('find_rate')") \
+	NUMBER(requests_uhz, ROW, FIGURE_PER_S, .level = true, .name = "requests_per_s", .place = 302, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "requests that are done") \
+	NUMBER(machine_uhz, ROW, FIGURE_PER_S, .level = true, .name = "tokens_per_s_machine", .place = 304, .brief = true, \
+	       .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, .help = "tokens that are produced, from the first arrival to the last token") \
+	NUMBER(user_uhz, ROW, FIGURE_PER_S, .level = true, .name = "tokens_per_s_user", .place = 306, .brief = true, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "of one request: one over the mean time of a token after the first") \
+	NUMBER(ttft_p50_ps, ROW, FIGURE_MS, .level = true, .name = "ttft_p50_ms", .place = 310, .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, \
+	       .help = "from a request's arrival to its first token, half of them") \
+	NUMBER(ttft_p99_ps, ROW, FIGURE_MS, .level = true, .name = "ttft_p99_ms", .place = 312, .brief = true, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "the same, 99 in a hundred") \
+	NUMBER(tpot_p50_ps, ROW, FIGURE_MS, .level = true, .name = "tpot_p50_ms", .place = 314, .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, \
+	       .help = "each token of a request after the first, half of them") \
+	NUMBER(tpot_p99_ps, ROW, FIGURE_MS, .level = true, .name = "tpot_p99_ms", .place = 316, .brief = true, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "the same, 99 in a hundred") \
+	NUMBER(e2e_p50_ps, ROW, FIGURE_MS, .level = true, .name = "e2e_p50_ms", .place = 318, .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, \
+	       .help = "from a request's arrival to its last token, half of them") \
+	NUMBER(e2e_p99_ps, ROW, FIGURE_MS, .level = true, .name = "e2e_p99_ms", .place = 320, .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, \
+	       .help = "the same, 99 in a hundred") \
+	NUMBER(within_ppm, ROW, FIGURE_SHARE, .level = true, .name = "within_bounds", .place = 322, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "of the requests, those within both bounds, a share") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */
@@ -145,6 +167,9 @@
 #define FIGURE_USD     .unit = "USD", .raw = "uUSD", .per = 1e6
 #define FIGURE_MHZ     .unit = "MHz", .raw = "kHz", .per = 1e3
 #define FIGURE_BYTES   .unit = "B", .raw = "B", .per = 1
+#define FIGURE_MS      .unit = "ms", .raw = "ps", .per = 1e9
+#define FIGURE_PER_S   .unit = "/s", .raw = "uHz", .per = 1e6
+#define FIGURE_SHARE   .unit = "", .raw = "ppm", .per = 1e6
 #define FIGURE_COUNT   .unit = "", .raw = "", .per = 1
 #define FIGURE_OF_RUNS "it is said of single runs (npusim run)"
 
@@ -177,6 +202,9 @@ enum figure_kept { FIGURE_MADE, FIGURE_COLUMN, FIGURE_ROW, FIGURE_DROPPED };
 enum figure_part { FIGURE_NOWHERE, FIGURE_HEAD, FIGURE_WALL, FIGURE_EFFORT, FIGURE_REST }; /* of the JSON, in order */
 enum figure_zero { FIGURE_ZERO, FIGURE_NULL, FIGURE_ABSENT }; /* what 0 means: itself, not known, does not apply */
 
+/* A row is of a step, or of a machine under traffic (sim/serve/traffic.h). */
+enum figure_of { FIGURE_OF_STEPS, FIGURE_OF_BOTH, FIGURE_OF_TRAFFIC };
+
 /* In the figure's unit; `n` where that is whole. */
 struct figure_value {
 	bool known, whole;
@@ -194,10 +222,11 @@ struct figure {
 	double per;
 	enum figure_zero zero;
 	const char *missing; /* why sweeps do not know it: no column, refused in expressions; null where it is 0 */
-	int place;           /* among the columns of npusim sweep, with gaps for newcomers; 0: none */
-	bool brief;          /* also where that prints for people */
-	bool early;          /* the machine has it before anything runs */
-	bool level;          /* a state of a machine or of a run: runs one after another have no sum of it */
+	enum figure_of of;
+	int place;  /* among the columns of npusim sweep, with gaps for newcomers; 0: none */
+	bool brief; /* also where that prints for people */
+	bool early; /* the machine has it before anything runs */
+	bool level; /* a state of a machine or of a run: runs one after another have no sum of it */
 	const char *help;
 	enum figure_kept kept;
 	const char *member; /* of struct figures, and where it is kept; NULL: made */
@@ -209,8 +238,10 @@ struct figure {
 extern const struct figure figure_table[];
 /* The figure an expression means by `name`; NULL: none. */
 const struct figure *figure_named(const char *name);
+/* Of a row of traffic, or of a step's. */
+bool figure_is_of(const struct figure *f, bool traffic);
 /* Those with a place, by place: the one after `f` (NULL: the first), or NULL. */
-const struct figure *figure_after(const struct figure *f);
+const struct figure *figure_after(const struct figure *f, bool traffic);
 
 /* `m` may be NULL where no measured figure is asked for. */
 struct figure_value figure_value(const struct figure *f, const struct figures *x, const struct figure_measured *m);

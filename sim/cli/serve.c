@@ -1,19 +1,20 @@
 /* serve.c - npusim serve: requests that arrive over time, on one machine. */
 #include "sim/cli/serve.h"
 
-#define CHECKED 4
-#define SHARE   900000
-#define SLO     990000
-
 static int serve(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	struct serve_opts *o = options;
+	struct serve_line *l = options;
+	struct serve_opts *o = l->o;
 	struct serve_run r = { .o = NULL };
 	int rc = -1;
 
 	(void)args;
-	if (serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0)
-		rc = serve_answer(&r, o, d, e);
+	o->ask.sets = l->sets.v;
+	o->ask.n_sets = l->sets.n;
+	if (!o->ask.config)
+		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (opt_jobs(&o->ask.jobs, STEPS_JOBS, e) == 0 && serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0)
+		rc = serve_answer(&r, l, d, e);
 	serve_free(&r);
 	cfg_free(o->engine_rows);
 	return rc;
@@ -21,16 +22,8 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 
 int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct serve_opts o = {
-		.ask = { .seed = 1,
-		         .check = CHECKED,
-		         .draft_ppm = SERVE_NOT_GIVEN,
-		         .share_ppm = SHARE,
-		         .slo_ppm = SLO },
-		.fidelity = "analytic",
-		.chunk = SERVE_NONE_GIVEN,
-		.accept_ppm = SERVE_NOT_GIVEN,
-	};
+	struct serve_opts o = SERVE_OPTS_INIT;
+	struct serve_line l = { .o = &o };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.ask.config, "CONFIG", "the machine, in YAML" },
@@ -44,7 +37,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "output", OPT_TEXT, &o.ask.output, "LENGTH", "the same of what is produced; 128 by default" },
 		{ 0, "arrivals", OPT_TEXT, &o.ask.arrivals, "poisson|constant|at-once",
 		  "how they arrive: at random (default), evenly, or all before the first step" },
-		{ 0, "write-requests", OPT_WRITE, &o.write, "FILE.csv",
+		{ 0, "write-requests", OPT_WRITE, &l.write, "FILE.csv",
 		  "write the list there, drawn or read, as -r reads it" },
 		{ 0, "max-batch", OPT_COUNT, &o.batch, "N", "sequences at a time; 64 by default" },
 		{ 0, "max-tokens", OPT_COUNT, &o.tokens, "N",
@@ -98,7 +91,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "limits", OPT_FLAG, &o.limits, NULL,
 		  "with --find-rate: double each big resource of the machine and each limit of the policy, one at a time, and find the rate"
 		  " again: what raises it most" },
-		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
+		{ 's', "set", OPT_SETS, &l.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "how steps are simulated: in closed form (default), or with events, which takes several times as long" },
@@ -116,7 +109,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "seed", OPT_U64, &o.ask.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "timeline", OPT_WRITE, &o.timeline, "OUT.json",
 		  "write steps, batch, queue and blocks over time there, for ui.perfetto.dev" },
-		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the requests" },
+		{ 0, "format", OPT_TEXT, &l.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the requests" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -139,5 +132,5 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		0
 	};
 
-	return cmd_do(&cmd, &o.format, serve, &o, argc, argv, out, e);
+	return cmd_do(&cmd, &l.format, serve, &l, argc, argv, out, e);
 }

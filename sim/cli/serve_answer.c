@@ -64,7 +64,7 @@ static int found(struct serve_run *r, const struct serve_opts *o, struct capacit
 }
 
 /* At the rate that was found, whose limits hold. */
-static int find_rate(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+static int find_rate(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct capacity_doc v;
@@ -73,8 +73,8 @@ static int find_rate(struct serve_run *r, const struct serve_opts *o, struct doc
 
 	if (!a)
 		err_nomem(e, "for a rate");
-	else if (found(r, o, &c, &v, a, e) == 0 && (!o->write || write_list(&r->arrivals, o->write, e) == 0) &&
-	         serve_answer_run(r, o->timeline, e) == 0 && serve_sum(r, e) == 0) {
+	else if (found(r, l->o, &c, &v, a, e) == 0 && (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
+	         serve_answer_run(r, l->o->timeline, e) == 0 && serve_sum(r, e) == 0) {
 		serve_doc(d, r, &v);
 		rc = c.rate[CAPACITY_BOTH] > 0 ? 0 : err_set(e, ERR_BOUND, "no rate of requests keeps the limits");
 	}
@@ -82,29 +82,31 @@ static int find_rate(struct serve_run *r, const struct serve_opts *o, struct doc
 	return rc;
 }
 
-static int given_rate(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+static int given_rate(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)
 {
-	if (serve_answer_run(r, o->timeline, e) < 0 || serve_sum(r, e) < 0)
+	if (serve_answer_run(r, l->o->timeline, e) < 0 || serve_sum(r, e) < 0)
 		return -1;
 	serve_doc(d, r, NULL);
 	return bounds(r, e);
 }
 
-static int curve(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+static int curve(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)
 {
 	struct curve_point v[CURVE_POINTS];
 	const int n = curve_make(r, v, e);
 
-	(void)o;
+	(void)l;
 	if (n < 0)
 		return -1;
 	serve_doc_curve(d, r, v, (size_t)n);
 	return 0;
 }
 
-int serve_answer(struct serve_run *r, const struct serve_opts *o, struct doc *d, struct err *e)
+int serve_answer(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)
 {
-	if (o->write && !o->find && write_list(&r->arrivals, o->write, e) < 0)
+	const struct serve_opts *o = l->o;
+
+	if (l->write && !o->find && write_list(&r->arrivals, l->write, e) < 0)
 		return -1;
-	return serve_size(r, e) < 0 ? -1 : (o->curve ? curve : o->find ? find_rate : given_rate)(r, o, d, e);
+	return serve_size(r, e) < 0 ? -1 : (o->curve ? curve : o->find ? find_rate : given_rate)(r, l, d, e);
 }

@@ -65,6 +65,7 @@ static int cmd_sweep_run(const struct sweep_opts *o, struct sweep *s, struct res
 	job.n_parts = in.mix.n;
 	job.build = sweep_inputs_build;
 	job.build_arg = &in;
+	job.serve = s->serve ? &s->serve->ask : NULL;
 	job.workload = &in.workload;
 	job.how = (struct run_opts){ .start = strcmp(s->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
 		                     .seed = s->seed,

@@ -19,6 +19,10 @@ static const char sweep_file[] =
 	"  workloads: [{model: MODEL, weight: W, ...}, {name: NAME, trace: FILE, range: NAME, weight: W}, ...]\n"
 	"                                several in place of one, W of so many of the steps: a point's times, bytes and joules are\n"
 	"                                means over the steps, mix.worst_ns is the slowest's, mix.NAME_ns each one's time\n"
+	"  serve: {WORD: VALUE, ...}     the model serves requests: the options of 'npusim serve', with '_' for '-'. One of\n"
+	"    {rate: 4/s, prompt: 512, output: 128, number: 200}    drawn at a rate, or with concurrency: N in its place\n"
+	"    {requests: FILE.csv, engine: vllm}                    a list\n"
+	"    {find_rate: true, slo_ttft: 200 ms, slo_tpot: 30 ms}  at the largest rate that keeps these\n"
 	"  range: NAME                   of a trace, only what was launched inside this annotation\n"
 	"  rewrite: NAME,NAME            as 'npusim run --rewrite'\n"
 	"  rules: FILE                   the table that makes ops of kernels\n"
@@ -107,13 +111,14 @@ static void axes(struct str *out)
 }
 
 /* JSON's names stand for the same, where no other figure is called that. */
-static void results(struct str *out)
+static void results(bool traffic, struct str *out)
 {
-	str_add(out, "\nwhat a point's run may be asked for; also as the JSON of 'npusim run' calls it\n");
+	str_add(out, traffic ? "\nwhat a point that serves requests may be asked for, also as 'npusim run' calls it\n"
+	                     : "\nwhat a point's run may be asked for; also as the JSON of 'npusim run' calls it\n");
 	for (const struct figure *f = figure_table; f->help; f++) {
 		struct str help = STR_INIT;
 
-		if (!f->name || f->missing)
+		if (!f->name || f->missing || !figure_is_of(f, traffic))
 			continue;
 		str_addf(&help, "%s%s%s", f->help, f->unit && *f->unit ? "; in " : "", f->unit ? f->unit : "");
 		str_addf(out, "  %-*s", INDENT - 2, f->name);
@@ -128,7 +133,8 @@ bool cmd_topic(const char *name, struct str *out)
 	if (strcmp(name, "sweep-file") != 0)
 		return false;
 	str_add(out, sweep_file);
-	results(out);
+	results(false, out);
+	results(true, out);
 	axes(out);
 	str_add(out, sweep_example);
 	return true;

@@ -376,7 +376,7 @@ static void stage_row(struct doc *d, const void *of, size_t i)
 	doc_ps(d, "until_us", 0, s->until_ps);
 	if (!json) {
 		doc_text(d, "held_by", held);
-		for (const struct figure *f = figure_after(NULL); f; f = figure_after(f))
+		for (const struct figure *f = figure_after(NULL, false); f; f = figure_after(f, false))
 			if (!f->missing)
 				figure_doc(d, f, true, &s->sum.figures);
 		return;

@@ -46,7 +46,7 @@ static bool is_there(const struct printer *p, size_t c)
 
 	for (size_t i = 0; i < s->n_axes; i++)
 		there |= strcmp(name, s->axes[i].key) == 0;
-	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f))
+	for (const struct figure *f = figure_after(NULL, s->traffic); f; f = figure_after(f, s->traffic))
 		there |= (p->wide || f->brief) && strcmp(name, f->name) == 0;
 	for (size_t i = 0; i < c; i++)
 		there |= strcmp(name, s->columns[i].name) == 0;
@@ -73,7 +73,7 @@ static void sweep_doc_point(struct doc *d, const void *of, size_t i)
 		doc_text(d, s->axes[k].key, x->values[k].text);
 	if (p->wide)
 		doc_text(d, "status", ok ? "done" : "failed");
-	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f)) {
+	for (const struct figure *f = figure_after(NULL, s->traffic); f; f = figure_after(f, s->traffic)) {
 		if (p->wide || f->brief)
 			figure_doc(d, f, ok, &x->figures);
 		if (p->wide && is_roofline(f))

@@ -100,26 +100,31 @@ static void side_free(struct serve_side *x)
 
 /* --- requests ----------------------------------------------------------------------------------------------------------------- */
 
-int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e)
+int serve_plan(const struct serve_ask *o, struct arrive_plan *p, struct err *e)
 {
-	const struct serve_ask *o = r->o;
-	struct arrive_plan p = { .n = n, .context = r->own.w.model->context, .seed = seed };
 	const char *when = o->arrivals ? o->arrivals : o->rate ? "poisson" : "at-once";
 
-	p.when = strcmp(when, "poisson") == 0    ? ARRIVE_POISSON
-	         : strcmp(when, "constant") == 0 ? ARRIVE_CONSTANT
-	                                         : ARRIVE_AT_ONCE;
-	if (p.when == ARRIVE_AT_ONCE && strcmp(when, "at-once") != 0)
+	p->when = strcmp(when, "poisson") == 0    ? ARRIVE_POISSON
+	          : strcmp(when, "constant") == 0 ? ARRIVE_CONSTANT
+	                                          : ARRIVE_AT_ONCE;
+	if (p->when == ARRIVE_AT_ONCE && strcmp(when, "at-once") != 0)
 		return err_set(e, ERR_USAGE, "unknown arrivals '%s': they are poisson, constant or at-once", when);
-	if (p.when == ARRIVE_AT_ONCE ? o->rate != NULL : !o->rate)
+	if (p->when == ARRIVE_AT_ONCE ? o->rate != NULL : !o->rate)
 		return err_set(e, ERR_USAGE,
 		               o->rate ? "what arrives at once has no rate: options '--rate' and '--arrivals at-once'"
 		                       : "how often requests arrive is missing: '--rate 4/s'");
-	if ((o->rate && arrive_rate_parse(o->rate, &p.gap, e) < 0) ||
-	    arrive_length_parse(o->prompt ? o->prompt : "512", "prompt", &p.prompt, e) < 0 ||
-	    arrive_length_parse(o->output ? o->output : "128", "output", &p.output, e) < 0)
-		return -1;
-	return arrive_make(&p, out, e);
+	return (o->rate && arrive_rate_parse(o->rate, &p->gap, e) < 0) ||
+	                       arrive_length_parse(o->prompt ? o->prompt : "512", "prompt", &p->prompt, e) < 0 ||
+	                       arrive_length_parse(o->output ? o->output : "128", "output", &p->output, e) < 0
+	               ? -1
+	               : 0;
+}
+
+int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e)
+{
+	struct arrive_plan p = { .n = n, .context = r->own.w.model->context, .seed = seed };
+
+	return serve_plan(r->o, &p, e) < 0 ? -1 : arrive_make(&p, out, e);
 }
 
 static int read_list(struct serve_run *r, struct err *e)
@@ -151,8 +156,9 @@ static void energy(struct serve_run *r)
 int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e)
 {
 	*r = (struct serve_run){ .o = o, .policy = o->policy, .how = o->how };
-	if (!(r->conf = machine_conf_load(o->config, o->sets, o->n_sets, e)))
+	if (!o->machine && !(r->own_conf = machine_conf_load(o->config, o->sets, o->n_sets, e)))
 		return -1;
+	r->conf = o->machine ? o->machine : r->own_conf;
 	if (!o->start_given && machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES)
 		r->how.start = RUN_COLD;
 	if (side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0)
@@ -208,5 +214,5 @@ void serve_free(struct serve_run *r)
 	arrive_free(&r->arrivals);
 	side_free(&r->draft);
 	side_free(&r->own);
-	machine_conf_free(r->conf);
+	machine_conf_free(r->own_conf);
 }

@@ -13,6 +13,7 @@
 
 /* NULL and 0: the default. */
 struct serve_ask {
+	const struct machine_conf *machine; /* in place of the two that follow; must live as long */
 	const char *config, *const *sets;
 	int n_sets;
 	struct workload_spec workload;
@@ -25,6 +26,7 @@ struct serve_ask {
 	ps_t slo_ttft, slo_tpot;       /* 0: no limit */
 	uint32_t slo_ppm;              /* of the requests are to meet them (capacity.h) */
 	bool exact, start_given;       /* every step is simulated; `how.start` was asked for */
+	bool find;                     /* of what traffic.h asks: the largest rate that keeps both limits */
 	struct sched_policy policy;    /* block_bytes and blocks are found */
 	struct run_opts how;
 };
@@ -55,8 +57,9 @@ struct serve_kept; /* steps that are kept for the check */
 
 struct serve_run {
 	const struct serve_ask *o;
-	struct machine_conf *conf;
-	struct serve_side own, draft; /* draft.cost NULL: drafts cost nothing */
+	const struct machine_conf *conf;
+	struct machine_conf *own_conf; /* NULL: the ask's */
+	struct serve_side own, draft;  /* draft.cost NULL: drafts cost nothing */
 	struct run_opts how;
 	struct arrivals arrivals;
 	struct sched_policy policy;
@@ -79,6 +82,8 @@ int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *
 int serve_sum(struct serve_run *r, struct err *e);
 /* Another list on the machine as it was sized; nobody is told, nothing is kept. `out` is freed by sched_free whether it fails or not. */
 int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_result *out, struct err *e);
+/* How a list is drawn: when they come, and how long they are. */
+int serve_plan(const struct serve_ask *o, struct arrive_plan *p, struct err *e);
 /* The list that another seed draws, of so many requests. */
 int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e);
 void serve_free(struct serve_run *r);

@@ -37,7 +37,7 @@ static int from_machine(struct serve_run *r, struct err *e)
 		return err_set(e, ERR_CONFIG,
 		               "'%s' does not say its memory's size: 'dram.capacity' in the file or by --set, or"
 		               " '--kv-memory SIZE'",
-		               r->o->config);
+		               r->o->config ? r->o->config : r->conf->cfg.name);
 	r->capacity = all;
 	if (usable <= taken(r))
 		return does_not_fit(r, usable, e);

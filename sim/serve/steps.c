@@ -17,8 +17,8 @@ struct steps {
 	struct model *model;      /* but for its context as the model */
 	struct build_how how;
 	struct run_opts run;
-	struct run_memo *memo;
-	struct pool *pool; /* NULL: nobody was needed yet */
+	struct run_memo *memo, *own_memo; /* own NULL: it is the caller's */
+	struct pool *pool;                /* NULL: nobody was needed yet */
 	uint32_t jobs, first_alike;
 	bool gpu;
 };
@@ -44,7 +44,9 @@ struct steps *steps_new(const struct machine_conf *conf, const struct model *m, 
 {
 	struct steps *s = calloc(1, sizeof *s);
 
-	if (!s || !(s->model = malloc(sizeof *s->model)) || !(s->memo = run_memo_new(e))) {
+	if (s)
+		s->memo = run->memo ? run->memo : (s->own_memo = run_memo_new(e));
+	if (!s || !s->memo || !(s->model = malloc(sizeof *s->model))) {
 		steps_free(s);
 		if (!e->kind)
 			err_nomem(e, "for the steps of a server");
@@ -70,7 +72,7 @@ void steps_free(struct steps *s)
 	if (!s)
 		return;
 	pool_free(s->pool);
-	run_memo_free(s->memo);
+	run_memo_free(s->own_memo);
 	free(s->model);
 	free(s);
 }
@@ -152,6 +154,27 @@ static int run_of(struct steps *s, const struct cost_point *p, uint32_t layers, 
 	} else if (built(s, p, layers, a, &x, e) == 0 && run_stream(&x, &s->conf, &how, a, &r, e) == 0) {
 		*out = (struct cost_seen){ .time = r.total_ps + steps_gather(s, &x), .energy_fj = r.energy_fj };
 		steps_attention(&x, &r, out);
+		rc = 0;
+	}
+	arena_free(a);
+	return rc;
+}
+
+int steps_hold(struct steps *s, const struct cost_point *p, struct steps_held *out, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct run_opts how = s->run;
+	struct run_result r;
+	struct op_stream x;
+	int rc = -1;
+
+	how.memo = s->memo;
+	run_memo_forget(s->memo);
+	if (!a) {
+		err_nomem(e, "for a step");
+	} else if (built(s, p, 0, a, &x, e) == 0 && run_stream(&x, &s->conf, &how, a, &r, e) == 0) {
+		out->time = r.total_ps;
+		memcpy(out->stall, r.stall_ps, sizeof out->stall);
 		rc = 0;
 	}
 	arena_free(a);

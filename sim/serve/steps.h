@@ -19,11 +19,17 @@
 #define STEPS_JOBS 256
 
 struct steps;
-/* `how`: style, formats, layers and experts on this chip; `block` 0: caches in one piece. conf and m must live as long. */
+/* run->memo, where there is one, is kept from list to list and from machine to machine. `how`: style, formats, layers and experts on this chip; `block` 0: caches in one piece. conf and m must live as long. */
 struct steps *steps_new(const struct machine_conf *conf, const struct model *m, const struct build_how *how,
                         uint32_t block, const struct run_opts *run, uint32_t jobs, struct err *e);
 void steps_free(struct steps *s);
 cost_simulate_fn steps_simulate; /* ctx: struct steps */
+
+/* A step as it is: its time, and what that was waited for. */
+struct steps_held {
+	ps_t time, stall[RES_COUNT];
+};
+int steps_hold(struct steps *s, const struct cost_point *p, struct steps_held *out, struct err *e);
 
 /* What of the machine's memory a model takes, whatever is asked of it; bytes. */
 struct steps_memory {

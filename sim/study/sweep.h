@@ -8,6 +8,8 @@
  *                                   make sense of a trace may stand here for one, too; each may be an axis: model.batch
  *   workloads: [{model: MODEL, weight: 0.7}, ...]    several with weights in place of both (sim/workload/mix.h): times, bytes
  *                                   and joules are means over the steps; mix.worst_ns the slowest part's, mix.NAME_ns each part's time
+ *   serve: {rate: 4/s, prompt: 512, ...}     the model's workload is requests that arrive (sim/serve/serve_options.h has the words); a
+ *                                   point's figures are then those of serving them: max_rate, ttft_p99_ms, tokens_per_s_user, ...
  *   range, rewrite, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
  *   axes: {KEY: [v, ...] | v | {from: a, to: b, steps: n, scale: linear|log}}     any canonical key
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time
@@ -41,6 +43,7 @@
 #include "sim/base/expr.h"
 #include "sim/base/str.h"
 #include "sim/engine/run.h"
+#include "sim/serve/serve_options.h"
 #include "sim/workload/mix.h"
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
@@ -74,6 +77,9 @@ struct sweep {
 	const char *start, *fidelity;
 	struct workload_spec workload; /* as the file says, where axes have changed nothing yet */
 	struct mix mix;                /* in its place, where n is not 0 */
+	struct serve_opts *serve;      /* traffic: what its model serves; NULL: it is run by itself */
+	uint64_t serve_hash;
+	bool traffic; /* points are served requests */
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;
@@ -165,8 +171,9 @@ struct sweep_job {
 	size_t n_parts;
 	struct run_memo *const
 		*memos; /* as many, where how.memo is of a mix: each keeps what it knows of one stream; NULL: none */
-	struct workload_spec spec; /* of it */
-	sweep_build *build;        /* asked where axes are the workload's */
+	struct workload_spec spec;     /* of it */
+	const struct serve_ask *serve; /* in place of the stream: requests; NULL: none */
+	sweep_build *build;            /* asked where axes are the workload's */
 	void *build_arg;
 	const struct res_workload *workload;
 	struct run_opts how;

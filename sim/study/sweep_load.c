@@ -266,7 +266,7 @@ static int sweep_load_read_root(struct sweep *s, struct err *e)
 	static const char *const keys[] = { "sweep",    "base",       "trace",       "workload", "range",
 		                            "rules",    "workloads",  "start",       "seed",     "expert_reuse",
 		                            "fidelity", "axes",       "link",        "where",    "sample",
-		                            "columns",  "objectives", "constraints", "rewrite" };
+		                            "columns",  "objectives", "constraints", "rewrite",  "serve" };
 	const struct ynode *root = yaml_root(s->y), *n;
 	uint64_t version;
 
@@ -309,6 +309,16 @@ static const char *find_base(const struct sweep *s, struct err *e)
 	return path;
 }
 
+/* The list of its traffic, and what all of that is. */
+static int read_traffic(struct sweep *s, struct err *e)
+{
+	struct serve_ask *ask = &s->serve->ask;
+
+	if (ask->requests && !(ask->requests = find_file(s, ask->requests, e)))
+		return -1;
+	return serve_options_hash(s->serve, &s->serve_hash, e);
+}
+
 /* Files that the sweep names: what is missing is said at its place. */
 static int read_files(struct sweep *s, struct err *e)
 {
@@ -320,6 +330,8 @@ static int read_files(struct sweep *s, struct err *e)
 		return yaml_err(s->y, ynode_get(root, "base"), e, "%s", why.msg);
 	if (s->workload.trace && (path = find_file(s, s->workload.trace, &why)))
 		s->workload.trace = path;
+	if (s->serve && read_traffic(s, &why) < 0)
+		return yaml_err(s->y, ynode_get(root, "serve"), e, "%s", why.msg);
 	for (size_t i = 0; i < s->mix.n; i++)
 		if (s->mix.v[i].spec.trace && (path = find_file(s, s->mix.v[i].spec.trace, &why)))
 			s->mix.v[i].spec.trace = path;
@@ -385,6 +397,8 @@ void sweep_free(struct sweep *s)
 		return;
 	sweep_maker_free(s->maker);
 	exprs_free(s->exprs);
+	if (s->serve)
+		cfg_free(s->serve->engine_rows);
 	yaml_free(s->y);
 	cfg_free(s->model);
 	cfg_free(s->schema);

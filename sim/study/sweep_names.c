@@ -48,7 +48,7 @@ static int find_result(const struct sweep *s, const char *name)
 	for (size_t k = 0; k < s->n_columns; k++)
 		if (strcmp(s->columns[k].name, name) == 0)
 			return AT_COLUMN + (int)k;
-	if (f && !f->missing)
+	if (f && !f->missing && figure_is_of(f, s->traffic))
 		return AT_FIGURE + (int)(f - figure_table);
 	if ((i = in_group(name, "stall.", nth_resource, RES_COUNT)) >= 0)
 		return AT_STALL + i;
@@ -74,11 +74,13 @@ static int find_key(const struct sweep *s, const char *name)
 }
 
 /* Names of figures that have a value; returns how many, of which it writes those that fit. */
-static size_t figure_names(const char **names, size_t max)
+static size_t figure_names(bool traffic, const char **names, size_t max)
 {
 	size_t n = 0;
 
 	for (const struct figure *f = figure_table; f->help; f++) {
+		if (!figure_is_of(f, traffic))
+			continue;
 		if (f->name && !f->missing && n++ < max)
 			names[n - 1] = f->name;
 		if (f->also && n++ < max)
@@ -89,7 +91,7 @@ static size_t figure_names(const char **names, size_t max)
 
 static int sweep_names_unknown(const struct sweep *s, const char *name, bool config_only, struct err *e)
 {
-	const size_t n_keys = cfg_count(s->schema), n_figures = figure_names(NULL, 0);
+	const size_t n_keys = cfg_count(s->schema), n_figures = figure_names(s->traffic, NULL, 0);
 	size_t n = 0, max = n_keys + n_figures + s->n_stats + s->n_columns;
 	const char **names = calloc(max, sizeof *names), *near = NULL;
 	struct cfg_row *rows = calloc(n_keys, sizeof *rows);
@@ -97,6 +99,13 @@ static int sweep_names_unknown(const struct sweep *s, const char *name, bool con
 
 	if (f && f->missing) {
 		err_set(e, ERR_CONFIG, "'%s' is not known yet: %s", name, f->missing);
+		goto out;
+	}
+	if (f && !figure_is_of(f, s->traffic)) {
+		err_set(e, ERR_CONFIG,
+		        s->traffic ? "'%s' is of a step, and this is of traffic: tokens_per_s_machine, ttft_p99_ms, ..."
+		                   : "'%s' is of traffic: a sweep's 'serve: {rate: 4/s}', or option '--serve rate=4/s'",
+		        name);
 		goto out;
 	}
 	if (!names || !rows) {
@@ -108,7 +117,7 @@ static int sweep_names_unknown(const struct sweep *s, const char *name, bool con
 		names[n++] = rows[i].key;
 	}
 	if (!config_only)
-		n += figure_names(names + n, n_figures);
+		n += figure_names(s->traffic, names + n, n_figures);
 	for (size_t i = 0; !config_only && i < s->n_stats; i++)
 		names[n++] = s->stats[i];
 	for (size_t i = 0; !config_only && i < s->n_columns; i++)

@@ -6,6 +6,7 @@
 #include "sim/base/pool.h"
 #include "sim/base/version.h"
 #include "sim/engine/run_memo.h"
+#include "sim/serve/traffic.h"
 #include "sim/study/split.h"
 #include "sim/study/sweep_int.h"
 
@@ -113,6 +114,36 @@ static int run_parts(const struct sweep_job *job, const struct machine_conf *c, 
 	return sweep_mix(job->parts, rows, job->n_parts, a, out, e);
 }
 
+/* The machine under the job's traffic, as a row. One process: the rows are what runs side by side. */
+static int serve_row(const struct sweep *s, const struct sweep_job *job, const char *const *sets,
+                     const struct machine_conf *c, struct arena *a, struct res_point *out, struct err *e)
+{
+	struct res_resource *res = arena_array(a, RES_COUNT, sizeof *res);
+	struct serve_ask ask = *job->serve;
+	struct traffic_point x;
+
+	if (!res)
+		return sweep_no_memory(e);
+	ask.machine = c;
+	ask.jobs = 1;
+	ask.check = 0;
+	ask.how.fidelity = job->how.fidelity;
+	ask.how.memo = job->how.memo;
+	if (job->how.start != RUN_STEADY) {
+		ask.how.start = job->how.start;
+		ask.start_given = true;
+	}
+	sweep_workload_of(s, sets, &ask.workload);
+	if (traffic_point(&ask, &x, e) < 0)
+		return -1;
+	out->figures = x.figures;
+	for (int k = 0; k < RES_COUNT; k++)
+		if (x.stall[k])
+			res[out->n_resources++] = (struct res_resource){ res_name((enum res)k), x.stall[k], 0 };
+	out->resources = res;
+	return 0;
+}
+
 int sweep_eval(const struct sweep *s, const struct sweep_job *job, const char *const *sets, sweep_look *look, void *arg,
                struct arena *a, struct res_point *out, struct err *e)
 {
@@ -123,7 +154,9 @@ int sweep_eval(const struct sweep *s, const struct sweep_job *job, const char *c
 
 	if (!c)
 		return -1;
-	if (job->n_parts) {
+	if (job->serve) {
+		rc = serve_row(s, job, sets, c, a, out, e);
+	} else if (job->n_parts) {
 		rc = run_parts(job, c, look, arg, a, out, e);
 	} else if ((rc = sweep_run_stream_of(s, job, sets, c, a, &stream, e)) == 0) {
 		if (stream != job->stream)

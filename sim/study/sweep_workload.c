@@ -114,6 +114,33 @@ static int read_mix(struct sweep *s, struct err *e)
 	return mix_read(s->y, list, s->a, &s->mix, e);
 }
 
+/* Traffic in place of a step. */
+static int read_serve(struct sweep *s, struct err *e)
+{
+	const struct ynode *map = ynode_get(yaml_root(s->y), "serve");
+	struct err why = ERR_INIT;
+
+	if (!map)
+		return 0;
+	if (s->mix.n || !s->workload.model)
+		return yaml_err(s->y, map, e, "requests are served by one model: 'workload: {name: llama-3.2-1b}'");
+	s->traffic = true;
+	if (s->base_text) /* stored, and read for its expressions: its list may be gone */
+		return 0;
+	if (!(s->serve = arena_alloc(s->a, sizeof *s->serve)))
+		return sweep_no_memory(e);
+	*s->serve = (struct serve_opts)SERVE_OPTS_INIT;
+	s->serve->ask.workload = s->workload;
+	if (serve_options_read(s->y, map, s->a, s->serve, e) < 0)
+		return -1;
+	return serve_options(s->serve, &why) < 0 ? yaml_err(s->y, map, e, "%s", why.msg) : 0;
+}
+
+static enum workload_asker asker(const struct sweep *s)
+{
+	return s->traffic ? WORKLOAD_SERVE : WORKLOAD_SWEEP_FILE;
+}
+
 int sweep_workload_read(struct sweep *s, struct err *e)
 {
 	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload");
@@ -123,7 +150,7 @@ int sweep_workload_read(struct sweep *s, struct err *e)
 	if (!(s->model = sweep_workload_cfg(s->a, e)) || read_mix(s, e) < 0)
 		return -1;
 	if (s->mix.n)
-		return 0;
+		return read_serve(s, e);
 	if (map && map->kind != YNODE_MAP)
 		return yaml_err(s->y, map, e, "a workload is a model: {name: llama-3.1-8b, batch: 16, context: 8192}");
 	if (map && cfg_read_section(s->model, SWEEP_MODEL, s->y, map, false, e) < 0)
@@ -149,7 +176,7 @@ int sweep_workload_read(struct sweep *s, struct err *e)
 	}
 	if (workload_values(&s->workload, WORKLOAD_SWEEP_FILE, &why) < 0)
 		return yaml_err(s->y, s->workload.rewrite ? rewrite_at(s) : map, e, "%s", why.msg);
-	return 0;
+	return read_serve(s, e);
 }
 
 int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, struct err *e)
@@ -165,8 +192,7 @@ int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, s
 		if (s->mix.n)
 			return yaml_err(s->y, x->at, e, "axis '%s' is of one workload, and 'workloads' are several",
 			                x->key);
-		if (workload_refused(sweep_workload_key_of(x->key), workload_source(w), WORKLOAD_SWEEP_FILE, why,
-		                     sizeof why))
+		if (workload_refused(sweep_workload_key_of(x->key), workload_source(w), asker(s), why, sizeof why))
 			return yaml_err(s->y, x->at, e, "axis '%s': %s", x->key, why);
 		if (sweep_workload_key_of(x->key) == WORKLOAD_KEY_REWRITE)
 			rewrite = x->at;
@@ -207,5 +233,5 @@ uint64_t sweep_workload_hash(const struct sweep *s, const char *const *sets, uin
 	for (size_t i = 0; i < s->n_axes; i++)
 		if (sweep_of_model(sets[i]))
 			h = hash_mix(hash_str(h, sets[i]));
-	return h;
+	return s->serve ? hash_u64(h, s->serve_hash) : h;
 }

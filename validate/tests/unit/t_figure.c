@@ -402,7 +402,14 @@ TEST(every_named_figure_is_a_name_in_expressions_with_its_value)
 	for (const struct figure *f = figure_table; f->help; f++) {
 		struct expr_value v;
 		struct err e = ERR_INIT;
-		struct expr *x = f->name ? expr_new(s->exprs, f->name, sweep_find, s, &e) : NULL;
+		struct expr *x;
+
+		s->traffic = f->of != FIGURE_OF_TRAFFIC; /* and it is none of the other kind's */
+		x = f->name && f->of != FIGURE_OF_BOTH ? expr_new(s->exprs, f->name, sweep_find, s, &e) : NULL;
+		CHECK(!x);
+		err_clear(&e);
+		s->traffic = !s->traffic;
+		x = f->name ? expr_new(s->exprs, f->name, sweep_find, s, &e) : NULL;
 
 		if (!f->name || f->missing) {
 			CHECK(!x);
@@ -418,33 +425,46 @@ TEST(every_named_figure_is_a_name_in_expressions_with_its_value)
 	sweep_free(s);
 }
 
-static void row_of_figures(struct doc *d, const void *x, size_t i)
+struct of_row {
+	struct figures x;
+	bool traffic;
+};
+
+static void row_of_figures(struct doc *d, const void *of, size_t i)
 {
+	const struct of_row *r = of;
+
 	(void)i;
-	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f))
-		figure_doc(d, f, true, x);
+	for (const struct figure *f = figure_after(NULL, r->traffic); f; f = figure_after(f, r->traffic))
+		figure_doc(d, f, true, &r->x);
 }
 
-TEST(every_figure_with_a_place_is_a_column_in_the_order_of_places)
+static void columns_of(bool traffic)
 {
-	const struct figures x = numbers();
+	const struct of_row r = { numbers(), traffic };
 	const struct figure *shown[FIGURE_ROWS];
 	struct str got = STR_INIT;
 	struct doc d;
 	int n = 0, want = 0;
 
 	for (const struct figure *f = figure_table; f->help; f++)
-		want += f->place && !f->missing;
-	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f)) {
+		want += f->place && !f->missing && figure_is_of(f, traffic);
+	for (const struct figure *f = figure_after(NULL, traffic); f; f = figure_after(f, traffic)) {
 		CHECK(n == 0 || shown[n - 1]->place < f->place);
 		shown[n++] = f;
 	}
-	CHECK(n == want);
+	CHECK(n == want && n > 3);
 	doc_init(&d, OUT_CSV, 0, &got);
-	doc_record(&d, NULL, row_of_figures, &x);
+	doc_record(&d, NULL, row_of_figures, &r);
 	for (int k = 0; k < n; k++)
-		CHECK(cell(&got, shown[k]->name) == figure_value(shown[k], &x, NULL).x);
+		CHECK(cell(&got, shown[k]->name) == figure_value(shown[k], &r.x, NULL).x);
 	str_free(&got);
+}
+
+TEST(every_figure_with_a_place_is_a_column_in_the_order_of_places)
+{
+	columns_of(false);
+	columns_of(true);
 }
 
 SUITE(t_figure, T(no_two_figures_share_a_name_or_a_place), T(a_row_is_whole),

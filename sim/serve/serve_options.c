@@ -1,5 +1,5 @@
-/* serve_options.c - what the options of npusim serve mean: the policy, the requests and how steps are run. */
-#include "sim/cli/serve.h"
+/* serve_options.c - what is asked in people's words, checked: the policy, the requests and how steps are run. */
+#include "sim/serve/serve_options.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -169,18 +169,15 @@ static int check_loop(struct serve_opts *o, struct err *e)
 int serve_options(struct serve_opts *o, struct err *e)
 {
 	struct serve_ask *a = &o->ask;
+	struct arrive_plan drawn;
 
-	a->sets = o->sets.v;
-	a->n_sets = o->sets.n;
 	a->start_given = o->start;
 	a->how.start = RUN_STEADY;
-	if (!a->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
 	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_loop(o, e) < 0 || check_find(o, e) < 0 ||
-	    check_list(o, e) < 0 || run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
+	    check_list(o, e) < 0 || (!a->requests && serve_plan(a, &drawn, e) < 0) ||
+	    run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
 	    (o->start && run_start_parse(o->start, &a->how.start, e) < 0) ||
-	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || opt_jobs(&a->jobs, STEPS_JOBS, e) < 0 ||
-	    at_most(a->check, CHECK_MOST, "check", e) < 0)
+	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || at_most(a->check, CHECK_MOST, "check", e) < 0)
 		return -1;
 	if (!a->share_ppm || a->share_ppm > 1000000)
 		return err_set(e, ERR_USAGE,
@@ -190,6 +187,7 @@ int serve_options(struct serve_opts *o, struct err *e)
 	if (o->engine && strcmp(o->engine, "none") != 0 && preset_load(o->engine, &o->preset, &o->engine_rows, e) < 0)
 		return -1;
 	a->engine = o->engine_rows;
+	a->find = o->find;
 	if (policy(o, a->engine ? &o->preset : &no_engine, &a->policy, e) < 0)
 		return -1;
 	if (a->draft_ppm == SERVE_NOT_GIVEN)
