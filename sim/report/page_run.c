@@ -281,6 +281,24 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 	out_json_u64(j, "flops", x->flops);
 }
 
+/* What to change, each with its price and how sure it is. */
+static void put_next(struct out_json *j, const struct verdict *v)
+{
+	const struct marginal *const of[] = { &v->buy.amount, &v->buy.choice };
+
+	out_json_open(j, "next", '[');
+	for (size_t i = 0; i < 2; i++) {
+		struct str s = STR_INIT;
+
+		if (!of[i]->key)
+			continue;
+		run_verdict_buy(of[i], true, &s);
+		out_json_text(j, NULL, str_c(&s));
+		str_free(&s);
+	}
+	out_json_close(j, ']');
+}
+
 static void put_verdict(struct out_json *j, const struct res_stored *r)
 {
 	struct str lines[VERDICT_LINES] = VERDICT_INIT;
@@ -288,6 +306,8 @@ static void put_verdict(struct out_json *j, const struct res_stored *r)
 	int n;
 
 	run_verdict_stored(r, &v);
+	put_next(j, &v);
+	v.buys = false; /* it stands apart */
 	n = run_verdict_text(&v, lines);
 	out_json_open(j, "verdict", '[');
 	for (int i = 0; i < n; i++)
