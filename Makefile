@@ -65,9 +65,9 @@ REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc mode
             baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc serve_doc serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
-            compare_doc limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
+            compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
-            page page_run page_machine page_sweep page_curves design_explain design_page
+            page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen out out_html out_sql shells outfile opt opt_jobs inner opt_files opt_man opt_complete progress
@@ -263,7 +263,7 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
-REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js \
+REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js compared.js \
                sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm

@@ -57,13 +57,16 @@ int cmd_report(int argc, char **argv, struct str *out, struct err *e)
 		" under the machine's roofline, simulated against measured times. Of a sweep:"
 		" the front and its knee, a table of the designs you drag over, lines over the axes with the knee of "
 		"each,"
-		" parallel coordinates, which axis matters, and the best designs as YAML to copy. All runs and sweeps "
+		" parallel coordinates, which axis matters, and the best designs as YAML to copy. Two runs of one"
+		" workload open with what differs, as 'npusim compare' has it. All runs and sweeps "
 		"of a"
 		" file are shown, up to 8 of each, unless --run or --sweep choose. The page holds all it needs: it "
 		"works"
 		" offline, asks nothing of any network, and can be sent by mail.",
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 -o /tmp/r.db\n"
 		"npusim report /tmp/r.db -o /tmp/run.html\n"
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set dram.channels=64 -o /tmp/r.db\n"
+		"npusim report /tmp/r.db --run 1 --run 2 -o /tmp/differences.html\n"
 		"npusim sweep configs/studies/l2-bandwidth.yaml -j 2 -o /tmp/sweep.db\n"
 		"npusim report /tmp/sweep.db -o /tmp/sweep.html --title 'L2 against bandwidth'\n"
 		"npusim report /tmp/r.db /tmp/sweep.db -o /tmp/both.html\n",

@@ -92,16 +92,10 @@ static void put_asked(struct maker *m)
 	out_json_open(&m->j, "work", '[');
 	for (int k = 0; k < WORKLOAD_KEYS; k++) {
 		struct str s = STR_INIT;
-		const void *at = workload_place((struct workload_spec *)&o->spec, (enum workload_key)k);
 
-		if (workload_given(&o->spec, (enum workload_key)k)) {
-			str_addf(&s, "%s=", workload_rows[k].name);
-			if (workload_rows[k].type == WORKLOAD_COUNT)
-				str_addf(&s, "%llu", (unsigned long long)*(const uint64_t *)at);
-			else
-				str_add(&s, *(const char *const *)at);
+		workload_row_text(&o->spec, (enum workload_key)k, &s);
+		if (s.len)
 			out_json_text(&m->j, NULL, str_c(&s));
-		}
 		str_free(&s);
 	}
 	out_json_close(&m->j, ']');

@@ -296,6 +296,22 @@ static void stored_hold(const struct res_run *r, struct verdict *v)
 	hold_of(stall, peak, &r->figures, v);
 }
 
+static void stored_buy(const struct res_next *x, struct marginal *b)
+{
+	*b = (struct marginal){ .key = x->key,
+		                .now = x->now ? x->now : "",
+		                .then = x->then ? x->then : "",
+		                .saves = x->saves,
+		                .has_range = isfinite(x->low) && isfinite(x->high),
+		                .low = x->low,
+		                .high = x->high,
+		                .has_mm2 = isfinite(x->mm2),
+		                .mm2 = x->mm2,
+		                .has_watts = isfinite(x->watts),
+		                .watts = x->watts };
+	snprintf(b->beyond, sizeof b->beyond, "%s", x->beyond ? x->beyond : "");
+}
+
 void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 {
 	const struct res_run *x = &r->run;
@@ -330,6 +346,9 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	out->from = x->interval_from < INTERVAL_FROMS ? (enum interval_from)x->interval_from : INTERVAL_UNSAID;
 	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);
 	out->fused_range = kept_range(x->fused_spread_ppm, x->fused_down_ppm);
+	out->buys = x->n_next > 0;
+	for (size_t i = 0; i < x->n_next; i++)
+		stored_buy(&x->next[i], strcmp(x->next[i].kind, "amount") == 0 ? &out->buy.amount : &out->buy.choice);
 }
 
 /* --- words --------------------------------------------------------------------------------------------------------------- */
@@ -495,12 +514,21 @@ static void add_cost(struct str *s, const struct marginal *b)
 		add_more(s, b->watts, "W");
 }
 
-static void say_buy(const struct marginal *b, const char *label, struct str *s)
+void run_verdict_buy(const struct marginal *b, bool interval, struct str *s)
 {
-	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
+	str_addf(s, "%s %s -> %s saves %.0f %%", b->key, b->now, b->then, 100 * b->saves);
+	if (interval && b->has_range)
+		str_addf(s, " (%.0f to %.0f)", 100 * b->low, 100 * b->high);
 	add_cost(s, b);
 	if (b->beyond[0])
 		str_addf(s, ": %s", b->beyond);
+}
+
+/* Without its interval, which a line of 80 columns has no room for. */
+static void say_buy(const struct marginal *b, const char *label, struct str *s)
+{
+	str_addf(s, "%s ", label);
+	run_verdict_buy(b, false, s);
 }
 
 /* What to have more of, and what to choose otherwise. */
@@ -631,6 +659,8 @@ static void marginal(struct doc *d, const char *name, const struct marginal *b)
 	doc_text(d, "now", b->now);
 	doc_text(d, "then", b->then);
 	doc_real(d, "saves", 0, b->saves);
+	doc_real_if(d, "saves_low", 0, b->has_range, b->low);
+	doc_real_if(d, "saves_high", 0, b->has_range, b->high);
 	doc_real_if(d, "mm2", 0, b->has_mm2, b->mm2);
 	doc_real_if(d, "w", 0, b->has_watts, b->watts);
 	if (b->beyond[0])

@@ -63,9 +63,11 @@ bool run_verdict_range(const struct run_report *r, const struct baseline *b, str
 /* The same of a sweep's run, kept in its row; `baseline`: a struct baseline, or NULL, and nothing is kept. */
 void run_verdict_row(void *baseline, const struct machine_conf *c, const struct run_result *x, struct res_point *row);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
- * measured and what to buy next are not kept. */
+ * measured is not kept. */
 void run_verdict_keep(const struct verdict *v, struct figures *x);
 void run_verdict_stored(const struct res_stored *r, struct verdict *out);
+/* "dram.channels 48 -> 96 saves 50 % (12 to 71), +55 mm2, +148 W". */
+void run_verdict_buy(const struct marginal *b, bool interval, struct str *s);
 /* The lines; returns how many. */
 int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES]);
 void run_verdict_doc(struct doc *d, const struct verdict *v); /* members of JSON */

@@ -152,6 +152,19 @@ static uint64_t count_of(const struct workload_spec *s, enum workload_key k)
 	return *(const uint64_t *)((const char *)s + workload_rows[k].at);
 }
 
+void workload_row_text(const struct workload_spec *s, enum workload_key k, struct str *out)
+{
+	const void *at = workload_place((struct workload_spec *)s, k);
+
+	if (!workload_given(s, k))
+		return;
+	str_addf(out, "%s=", workload_rows[k].name);
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		str_addf(out, "%" PRIu64, *(const uint64_t *)at);
+	else
+		str_add(out, *(const char *const *)at);
+}
+
 bool workload_given(const struct workload_spec *s, enum workload_key k)
 {
 	if (workload_rows[k].type == WORKLOAD_COUNT)
