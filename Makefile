@@ -54,7 +54,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make preset sched cost steps latency serve_kept serve serve_memory capacity curve
+SERVE = arrive arrive_make preset sched sched_pool cost steps latency serve_kept serve serve_memory capacity curve
 STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
@@ -96,7 +96,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
            machine engine gpu_baseline gpu_l2_form diag fuse map coschedule map_attention analytic figure op_figure \
            validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
-           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline chakra
+           api arrive sched sched_pool serve sweep limits ablate experiment res res_old res_share plot timeline chakra
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link split
