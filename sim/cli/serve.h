@@ -12,7 +12,8 @@
 /* As given; NULL and 0: the default. */
 struct serve_opts {
 	struct serve_ask ask;
-	const char *reserve, *preempt, *swap_rate, *fidelity, *start, *steps, *timeline, *write, *format, *engine;
+	const char *router, *kv_rate, *kv_copy, *reserve, *preempt, *swap_rate, *fidelity, *start, *steps, *timeline,
+		*write, *format, *engine;
 	struct opt_list sets;
 	uint64_t batch, tokens, chunk, block, draft, concurrency;
 	struct preset preset;
