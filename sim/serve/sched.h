@@ -23,8 +23,8 @@
  * Invariants: I1 blocks in use never exceed the capacity; I2 every token of every output is produced once; I3 while a sequence decodes its cache holds its
  * prompt and all but the newest of its tokens; I4 the time-integral of requests in the system is the sum of their times in
  * it (Little's law), and where nobody gives up blocks that of those that wait the sum of their times in the queue.
- * Leaves out: priorities, prefixes that requests share, requests that are given up, several machines, the time to pick tokens
- * from logits. */
+ * Leaves out: priorities, prefixes that requests share, requests that are given up, the time to pick tokens from logits. Several
+ * machines are sched_pool.h's. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
 #define NPUSIM_SIM_SERVE_SCHED_H
 
@@ -39,7 +39,12 @@ __extension__ typedef unsigned __int128 sched_u128;
 
 enum sched_preempt { SCHED_RECOMPUTE, SCHED_SWAP };
 
+/* What of a request is this machine's: a pool's of several that prefill and decode apart (sched_pool.h). */
+enum sched_part { SCHED_WHOLE, SCHED_FILLS, SCHED_DECODES };
+
 struct sched_policy {
+	enum sched_part part;
+	bool stops;          /* no step runs while a cache moves */
 	uint32_t max_batch;  /* sequences at a time */
 	uint32_t max_tokens; /* rows of a step; at least max_batch * (1 + draft) */
 	uint32_t chunk;      /* of them, prompts' beside what decodes; 0: prompts whole */
@@ -89,6 +94,7 @@ struct sched_tick {
 	ps_t start, time; /* with the host's part */
 	uint32_t seqs, n_pieces, running, waiting;
 	uint64_t prompt_tokens, made, blocks;
+	uint32_t pool, machine; /* that did it (sched_pool.h) */
 };
 typedef void sched_seen_fn(void *ctx, const struct sched_step *s, const struct sched_tick *t);
 
