@@ -457,7 +457,7 @@ validate: all ## the models against better ones and against real devices; tables
 
 .PHONY: studies
 STUDIES = report-tables report-npu review-facts software-recommendations gb200-roofline l4-attention h100-attention \
-          batching kv-cache quantisation fusion gqa context-scaling scale-out ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
+          batching kv-cache quantisation fusion gqa context-scaling scale-out apart ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
 studies: all ## the questions of configs/studies answered: pages in results/studies, claims with verdicts in validate/CLAIMS.md
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt

@@ -40,7 +40,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		  "with '--kv-rate': of each move; 0 ns by default" },
 		{ 0, "kv-copy", OPT_TEXT, &o.kv_copy, "beside|stop",
 		  "whether steps go on while a cache moves: beside, by copy engines or an adapter; stop, by a kernel of the library. By"
-		  " default an NPU's go on and a GPU's stop" },
+		  " default as the engine does, and without one an NPU's go on and a GPU's stop" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.ask.workload, WORKLOAD_SERVE) },
 		{ 'r', "requests", OPT_READ, &o.ask.requests, "REQUESTS.csv",
 		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens" },

@@ -63,7 +63,7 @@ static void verdict(const struct capacity_doc *v, struct str *out)
 }
 
 /* What of several machines holds it. */
-static const char *const raised[RAISES] = { "prefill", "decode", "links" };
+static const char *const raised[RAISES] = { "prefill", "decode", "both", "links" };
 
 static void pools(const struct capacity_doc *v, struct str *out)
 {
@@ -75,15 +75,18 @@ static void pools(const struct capacity_doc *v, struct str *out)
 	if (two)
 		str_addf(out, "held by %s: ",
 		         held == RAISES        ? "neither pool"
+		         : held == RAISE_BOTH  ? "both pools"
 		         : held == RAISE_LINKS ? "the links between the pools"
 		         : held == RAISE_FIRST ? "the machines that prefill"
 		                               : "the machines that decode");
 	str_add(out, "one machine more");
-	str_add(out, two ? " that prefills makes it " : " makes it ");
+	str_add(out, two ? " that prefills\nmakes it " : " makes it ");
 	say_rate(v->raise->rate[RAISE_FIRST], out);
 	if (two) {
 		str_add(out, ", one that decodes ");
 		say_rate(v->raise->rate[RAISE_DECODE], out);
+		str_add(out, ", one of each ");
+		say_rate(v->raise->rate[RAISE_BOTH], out);
 		str_add(out, ", links twice as fast ");
 		say_rate(v->raise->rate[RAISE_LINKS], out);
 	}

@@ -26,8 +26,10 @@ static void change(struct serve_pools *x, enum raise_by by, int so_many)
 {
 	if (by == RAISE_LINKS)
 		x->faster = (uint32_t)((int)x->faster + so_many);
-	else
-		x->pool[by].machines = (uint32_t)((int)x->pool[by].machines + so_many);
+	if (by == RAISE_FIRST || by == RAISE_BOTH)
+		x->pool[0].machines = (uint32_t)((int)x->pool[0].machines + so_many);
+	if (by == RAISE_DECODE || by == RAISE_BOTH)
+		x->pool[1].machines = (uint32_t)((int)x->pool[1].machines + so_many);
 }
 
 int raise_rates(struct serve_run *r, const struct capacity *found, struct raise *out, struct err *e)
@@ -60,9 +62,9 @@ enum raise_by raise_held_by(const struct raise *x, const struct capacity *found)
 	double most = ENOUGH * found->rate[CAPACITY_BOTH];
 
 	for (int by = 0; by < RAISES; by++)
-		if (x->rate[by] > most) {
+		if (by != RAISE_BOTH && x->rate[by] > most) {
 			most = x->rate[by];
 			best = (enum raise_by)by;
 		}
-	return best;
+	return best == RAISES && x->rate[RAISE_BOTH] > most ? RAISE_BOTH : best;
 }
