@@ -102,6 +102,11 @@ static const struct cfg_field mapping_schema[] = {
 	         "operands of a product m x k, k x n (weights), m x n that stay in SRAM whole", "the search"),
 	CFG_ENUM(struct mapping_cfg, unit, "unit", "any", mapping_units, "the unit that does products, if it can",
 	         "the search"),
+	CFG_PPM(struct mapping_cfg, overlap, "overlap", "1", 0, 1000000,
+	        "part of a command's tiles that are fetched while one before is computed or stored, so of the shorter of math "
+	        "and transfers what hides; 0: each waits until the one before is over",
+	        "1: double buffers; Tenstorrent's default programs on a Wormhole 0 to 0.1, on a Blackhole 1; an Arc B60's 0.7 (rows of "
+	        "workloads/ops/silicon)"),
 	CFG_BOOL(
 		struct mapping_cfg, side_by_side, "side_by_side", "true",
 		"independent products that are alike (experts, k and v) run at once, each on a group of the cores, where "

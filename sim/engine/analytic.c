@@ -526,7 +526,7 @@ static void analytic_explain(const struct analytic *a, const struct flight *x, c
 /* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
 static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t *end, struct err *e)
 {
-	const uint32_t stages = a->c->dma.stages;
+	const uint32_t stages = a->c->dma.stages, overlap = a->c->mapping.overlap;
 	const bool loads = analytic_has(x, ISA_TILE, LOADS), stores = analytic_has(x, ISA_TILE, STORES);
 	const ps_t may = may_load(x, ISA_TILE);
 	struct core_move s = { 0, 0 };
@@ -536,7 +536,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 	for (uint32_t t = 0; t < x->c->tiles; t++) {
 		ps_t *slot = &a->slot[place], there, over;
 
-		a->admitted = ps_max(a->admitted, t >= stages ? *slot : 0);
+		a->admitted = ps_max(a->admitted, !core_ahead(t, overlap) ? *end : t >= stages ? *slot : 0);
 		if (reserve(a, x->c->slot_bytes, e) < 0)
 			return -1;
 		there = ps_max(a->admitted, may);

@@ -126,6 +126,26 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
 	v->time = f.from == INTERVAL_ROWS ? met : foreign_range(r, &f, v);
+	v->corner = f.corner;
+}
+
+/* As slow as the worst family that was met, where the machine itself is not slower: an op after the other. */
+static void slow_corner(const struct marginal_question *q, const struct run_result *x, struct arena *a,
+                        struct verdict *v)
+{
+	const struct machine_cfg *c = &q->conf->cfg;
+	const char *sets[3] = { "dispatch.queue=1" };
+	int n = 1;
+	ps_t took;
+
+	if (v->corner.start > c->dispatch.latency)
+		sets[n++] = arena_printf(a, "dispatch.latency=%" PRIu64 " ps", v->corner.start);
+	if (v->corner.reached * 1e6 < c->mem.dram.reached)
+		sets[n++] = arena_printf(a, "dram.reached=%.6f", v->corner.reached);
+	if (!v->corner.start_of || (n > 1 && !sets[1]) || (n > 2 && !sets[2]))
+		return;
+	took = marginal_time(q, x, sets, n, a);
+	v->corner_us = took ? v->us * fmax(1, (double)took / (double)x->total_ps) : 0;
 }
 
 bool run_verdict_range(const struct run_report *r, const struct baseline *b, struct arena *a,
@@ -223,6 +243,8 @@ int run_verdict_make(const struct run_report *r, const struct baseline *b, const
 		out->wall = figure_ratio_wall(&r->result->figures, &m);
 	}
 	how_sure(r, b, a, out);
+	if (q)
+		slow_corner(q, r->result, a, out);
 	/* A GPU that has no kernels of the kind, as an H200 of fp4 ones, is not set beside it. */
 	if (fused(r, b, a, out, e) < 0) {
 		if (e->kind == ERR_NOMEM)
@@ -589,6 +611,19 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 	return n;
 }
 
+static void say_corner(const struct verdict *v, struct str *s)
+{
+	str_add(s, "; slow corner ");
+	if (v->tokens && !workload_is_part(&v->part)) {
+		add_number(s, (double)v->tokens / (double)v->steps * 1e6 / v->corner_us);
+		str_add(s, " tokens/s");
+	} else {
+		add_time(s, v->corner_us);
+	}
+	str_addf(s, " (starts of %.3g us, %.2g of the pins)", (double)v->corner.start / (double)PS_US,
+	         v->corner.reached);
+}
+
 void run_verdict_classes(const struct verdict *v, struct str *s)
 {
 	static const char *const words[INTERVAL_PARTS] = { "decode", "prefill", "attention of a prompt" };
@@ -604,9 +639,11 @@ void run_verdict_classes(const struct verdict *v, struct str *s)
 		any = true;
 	}
 	if (any && v->from == INTERVAL_OTHERS && !v->family[0])
-		str_add(s, "; it names no family (key 'family')");
+		str_add(s, "; no key 'family'");
 	else if (any && v->from == INTERVAL_OTHERS)
 		str_addf(s, "; configs/accuracy has no rows of '%s'", v->family);
+	if (any && v->corner_us > 0)
+		say_corner(v, s);
 }
 
 /* --- json ---------------------------------------------------------------------------------------------------------------- */
@@ -702,6 +739,21 @@ static void from(struct doc *d, const struct verdict *v)
 		doc_table(d, "classes", NULL, INTERVAL_PARTS, class_row, v);
 }
 
+static void corner(struct doc *d, const struct verdict *v)
+{
+	if (!v->corner_us) {
+		doc_text(d, "slow_corner", NULL);
+		return;
+	}
+	doc_open(d, "slow_corner", '{');
+	doc_real(d, "step_us", 0, v->corner_us);
+	doc_real(d, "start_us", 0, (double)v->corner.start / (double)PS_US);
+	doc_text(d, "start_of", v->corner.start_of);
+	doc_real(d, "reached", 0, v->corner.reached);
+	doc_text(d, "reached_of", v->corner.reached_of);
+	doc_close(d, '}');
+}
+
 void run_verdict_doc(struct doc *d, const struct verdict *v)
 {
 	struct str lines[VERDICT_LINES] = VERDICT_INIT;
@@ -726,6 +778,7 @@ void run_verdict_doc(struct doc *d, const struct verdict *v)
 		bounds(d, v, around(v->us, v->time));
 		doc_text(d, "of", "step_us");
 		from(d, v);
+		corner(d, v);
 		doc_close(d, '}');
 	}
 	ratio(d, "speedup", v->kernels, per(v->time), v, "kernels as measured");

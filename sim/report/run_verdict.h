@@ -43,11 +43,13 @@ struct verdict {
 	const char *family;                /* as the machine names it; "": it names none */
 	struct interval_range range[INTERVAL_PARTS];
 	double share[INTERVAL_PARTS]; /* of the time; none of a stored run */
-	const char *device;           /* "H200" */
-	enum res held;                /* what most of the time was waited for */
-	double held_share;            /* of the time */
-	enum res full;     /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
-	double full_share; /* how near: 0 to 1 */
+	struct interval_corner corner;
+	double corner_us;   /* of a step at the slow corner; 0: not known */
+	const char *device; /* "H200" */
+	enum res held;      /* what most of the time was waited for */
+	double held_share;  /* of the time */
+	enum res full;      /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
+	double full_share;  /* how near: 0 to 1 */
 	double mfu, bandwidth; /* 0 to 1 */
 	bool old;              /* of a build that kept neither tokens nor the GPU fused */
 	bool buys;             /* it was asked what to buy */

@@ -56,14 +56,23 @@ static bool keeps_the_program(const char *key)
 	return false;
 }
 
-static ps_t try_row(const struct asked *k, const struct limits_row *row)
+static ps_t held_with(const struct asked *k, const char *const *sets, int n_sets)
 {
 	struct err ignored = ERR_INIT;
-	struct machine_conf *c = machine_base_conf(k->from->machines, row->sets, (int)row->n_sets, &ignored);
+	struct machine_conf *c = machine_base_conf(k->from->machines, sets, n_sets, &ignored);
 	const ps_t took = c ? held(k, c) : 0;
 
 	machine_conf_free(c);
 	return took;
+}
+
+ps_t marginal_time(const struct marginal_question *q, const struct run_result *x, const char *const *sets, int n_sets,
+                   struct arena *a)
+{
+	const struct asked k = { .from = q, .x = x, .a = a };
+	const ps_t base = x->map ? held(&k, q->conf) : 0;
+
+	return base ? (ps_t)((double)x->total_ps * (double)held_with(&k, sets, n_sets) / (double)base) : 0;
 }
 
 /* --- which to try -------------------------------------------------------------------------------------------------------- */
@@ -128,7 +137,7 @@ static const struct limits_row *best_kept(const struct asked *k, const struct ca
 	ps_t saved = 0;
 
 	for (size_t i = 0; base && i < n && i < MARGINAL_TRIES && v[i].bound > saved; i++) {
-		const ps_t took = try_row(k, v[i].row);
+		const ps_t took = held_with(k, v[i].row->sets, (int)v[i].row->n_sets);
 
 		if (!took || took + saved >= base)
 			continue;

@@ -44,4 +44,9 @@ struct marginal_question {
 int marginal_best(const struct marginal_question *q, const struct run_result *x, struct arena *a, struct buys *out,
                   struct err *e);
 
+/* The time of `x`, its program as it is, on the machine with these assignments of memory and dispatch, as the closed form has it of
+ * either machine; 0: not known. */
+ps_t marginal_time(const struct marginal_question *q, const struct run_result *x, const char *const *sets, int n_sets,
+                   struct arena *a);
+
 #endif

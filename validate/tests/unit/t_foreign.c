@@ -95,7 +95,7 @@ TEST(tt_metals_ops_have_logical_sizes_formats_and_the_devices_times)
 	CHECK_U64(b.st.unlisted, 2);
 	is_product(&b, 2, 1, 32, 3072, 2048);
 	CHECK_STR(b.t.launches[2].op->args[4].dtype, "bf16");
-	CHECK_STR(b.t.launches[2].op->args[5].dtype, "fp8_e4m3");
+	CHECK_STR(b.t.launches[2].op->args[5].dtype, "bfp8_b");
 	CHECK_U64(b.t.launches[2].dur_ns, 41233);
 	is_product(&b, 9, 32, 128, 100, 64); /* padded to 128 */
 	is_attention(&b, 8, (const uint64_t[]){ 1, 32, 8, 128, 128, 64 });
@@ -106,7 +106,7 @@ TEST(tt_metals_ops_have_logical_sizes_formats_and_the_devices_times)
 	is_op(&b, 6, "elementwise:add", LISTED_ELEMENTS, 32 * 2048);
 	is_op(&b, 7, "elementwise:silu_and_mul", LISTED_ELEMENTS, 32 * 8192);
 	is_op(&b, 10, "softmax", LISTED_COLS, 100);
-	is_op(&b, 11, "convert:fp8_e4m3", LISTED_ELEMENTS, 128 * 2048);
+	is_op(&b, 11, "convert:bfp8_b", LISTED_ELEMENTS, 128 * 2048);
 	CHECK(!b.t.launches[4].op && !b.t.launches[12].op); /* a cache of unknown fill, a halo */
 	bed_close(&b);
 }

@@ -39,7 +39,7 @@ static double times(const char *table, const char *set)
 TEST(defaults_change_nothing)
 {
 	static const char *const sets[] = { "matrix.feed=0 B", "matrix.block_rows=1", "dram.reached=1",
-		                            "dispatch.floor=0 ns" };
+		                            "dispatch.floor=0 ns", "mapping.overlap=1" };
 
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
 		for (int f = 0; f < 2; f++) {
@@ -80,6 +80,18 @@ TEST(operands_that_come_slowly_hold_the_arrays)
 	CHECK(times(GEMV, "matrix.feed=4096 B") == 1);
 }
 
+/* Of a product whose transfers and math take as long as each other, nearly. */
+TEST(what_does_not_overlap_adds_up)
+{
+	const char *both = "op,m,n,k,dtype,weight_dtype\ngemm,256,8192,8192,bf16,bf16\n";
+	const double none = times(both, "mapping.overlap=0"), half = times(both, "mapping.overlap=0.5");
+
+	CHECK(none > 1.5 && none < 2.6);
+	CHECK(half > 1 + 0.3 * (none - 1) && half < 1 + 0.7 * (none - 1));
+	CHECK(times(GEMV, "mapping.overlap=0") < none);
+	CHECK(times(SMALL, "mapping.overlap=0") == 1); /* a tile */
+}
+
 TEST(no_run_is_shorter_than_the_hosts_floor)
 {
 	for (int f = 0; f < 2; f++) {
@@ -92,4 +104,4 @@ TEST(no_run_is_shorter_than_the_hosts_floor)
 
 SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
-      T(no_run_is_shorter_than_the_hosts_floor));
+      T(what_does_not_overlap_adds_up), T(no_run_is_shorter_than_the_hosts_floor));
