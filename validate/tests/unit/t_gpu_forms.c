@@ -1,4 +1,5 @@
 /* t_gpu_forms.c - closed forms of products and attention: a template and a shape on a fixed device. */
+#include "arch/gpu/kernels.h"
 #include "arch/machine/machine_conf.h"
 #include "arch/machine/machine_gpu.h"
 #include "validate/tests/test.h"
@@ -568,6 +569,42 @@ TEST(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn)
 	machine_conf_free(b.conf);
 }
 
+/* Two members of halves of heads, a thread an element and turn: traces/h200/micro/prompt.csv, cat_rotated, warm. */
+TEST(a_concats_ctas_pick_their_members_parameters_and_end_with_a_round_trip)
+{
+	static const struct {
+		uint64_t member, ns; /* elements; measured */
+	} cases[] = { { 512, 1664 }, { 2048, 1728 }, { 131072, 3392 }, { 524288, 6336 }, { 2097152, 17600 } };
+	struct op_operand in[2] = { { 0 }, { 0 } };
+	struct op_stream s = { .operands = in, .n_operands = 2 };
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_load(NULL, &e);
+	struct bed b;
+
+	CHECK(k);
+	open_bed(&b, NULL, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t bytes = cases[i].member * 4;
+
+		in[0].touched = in[1].touched = bytes / 2;
+		b.op = (struct op){ .kind = OP_CONCAT,
+			            .dtype = DT_BF16,
+			            .out_dtype = DT_BF16,
+			            .n_operands = 2,
+			            .n_launches = 1,
+			            .shape = { .elems = cases[i].member * 2, .arity = 2, .strided = true } };
+		b.at[0] = (struct op_launch){
+			.grid = { 264, 2, 1 }, .block = { 512, 1, 1 }, .cluster = { 1, 1, 1 }, .registers = 25
+		};
+		b.l[0].stream = &s;
+		b.l[0].kernel = kernels_match(k, "void at::native::CatArrayBatchedCopy<", NULL);
+		b.l[0].mem = (struct gpu_mem){ .read = bytes, .read_hit = bytes, .write = bytes };
+		near_ps(total(&b, 0), cases[i].ns * 1000, cases[i].ns * 160);
+	}
+	kernels_free(k);
+	machine_conf_free(b.conf);
+}
+
 SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_gpc_wait_for_each_others_tokens),
       T(parts_of_k_are_as_many_as_fill_the_grid), T(parts_no_launch_joins_wait_for_each_other),
       T(parts_that_four_do_not_divide_are_read_in_two_trips_at_the_most), T(a_bias_is_one_load_after_the_last_product),
@@ -577,4 +614,5 @@ SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_
       T(a_step_of_matrix_instructions_costs_its_latency_and_its_math),
       T(a_grouped_product_walks_over_the_tiles_of_all_groups),
       T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full),
-      T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn));
+      T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn),
+      T(a_concats_ctas_pick_their_members_parameters_and_end_with_a_round_trip));
