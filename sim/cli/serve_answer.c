@@ -76,7 +76,8 @@ static int find_rate(struct serve_run *r, const struct serve_line *l, struct doc
 
 	if (!a)
 		err_nomem(e, "for a rate");
-	else if (found(r, l->o, &c, &more, &v, a, e) == 0 && (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
+	else if (found(r, l->o, &c, &more, &v, a, e) == 0 &&
+	         (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
 	         serve_answer_run(r, l->o->timeline, e) == 0 && serve_sum(r, e) == 0) {
 		serve_doc(d, r, &v);
 		rc = c.rate[CAPACITY_BOTH] > 0 ? 0 : err_set(e, ERR_BOUND, "no rate of requests keeps the limits");
