@@ -82,7 +82,7 @@ CLI = cmd topics completion completion_kinds man export export_chakra explain re
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
-      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_link plot_sweep plot_study \
+      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_link plot_serve plot_sweep plot_study \
       trace trace_import trace_notes trace_record trace_top trace_by trace_ops trace_classify trace_roofline trace_hist trace_gaps \
       trace_stages trace_waves trace_stalls trace_diff trace_export trace_review bound
 
