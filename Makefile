@@ -62,7 +62,7 @@ DESIGN_OF = design_goal design_eval design_model design_space design_search desi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
-            baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc pools_doc serve_doc serve_timeline timeline chrome chrome_trace \
+            baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc pools_doc serve_doc serve_page serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
@@ -82,7 +82,7 @@ CLI = cmd topics completion completion_kinds man export export_chakra explain re
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \
       probe probe_dram probe_mem probe_link probe_kernel probe_kernel_table probe_kernel_beside \
-      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_link plot_sweep plot_study \
+      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_link plot_serve plot_sweep plot_study \
       trace trace_import trace_notes trace_record trace_top trace_by trace_ops trace_classify trace_roofline trace_hist trace_gaps \
       trace_stages trace_waves trace_stalls trace_diff trace_export trace_review bound
 
@@ -264,7 +264,7 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
 REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js compared.js \
-               sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js package.json package-lock.json)
+               sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js serve.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
 	$(say) PAGE $@

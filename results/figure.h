@@ -155,7 +155,7 @@
 	       .help = "from a request's arrival to its last token, half of them") \
 	NUMBER(e2e_p99_ps, ROW, FIGURE_MS, .level = true, .name = "e2e_p99_ms", .place = 320, .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, \
 	       .help = "the same, 99 in a hundred") \
-	NUMBER(within_ppm, ROW, FIGURE_SHARE, .level = true, .name = "within_bounds", .place = 322, .zero = FIGURE_NULL, \
+	NUMBER(within_ppm, ROW, FIGURE_SHARE, .level = true, .name = "within_bounds", .place = 322, \
 	       .of = FIGURE_OF_TRAFFIC, .help = "of the requests, those within both bounds, a share") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")

@@ -21,7 +21,7 @@ function whyCard(x) {
 }
 
 /* Figures that a design has, in one order everywhere. */
-const DESIGN_FIGURES = ['tokens_per_s', 'latency_us', 'area_mm2', 'power_w', 'cost_usd'];
+const DESIGN_FIGURES = ['tokens_per_s', 'latency_us', 'max_rate', 'ttft_p99_ms', 'tpot_p99_ms', 'area_mm2', 'power_w', 'cost_usd'];
 const figureNames = (x) =>
 	DESIGN_FIGURES.filter((name) => x.answer[name] !== null && x.answer[name] !== undefined);
 const objectiveApart = (x) => !DESIGN_FIGURES.includes(x.objective);

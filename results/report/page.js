@@ -379,6 +379,7 @@ function show() {
 	if (data.runs.length > 1) section('runs', 'All runs', byWorkload(data.runs).map(overview));
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
 	(data.designs || []).forEach((x, i) => section('design' + i, `A design of ${base(x.machine)}`, showDesign(x, 'design' + i)));
+	(data.serves || []).forEach((x, i) => section('serve' + i, `${x.model} on ${x.machine}`, showServe(x, 'serve' + i)));
 	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.called}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 

@@ -108,6 +108,9 @@ static inline size_t cmd_first(uint64_t asked, size_t all)
 #define CMD_MIX_HELP \
 	"several workloads with weights: MODEL[:PHASE][:WEIGHT][,KEY=VALUE]..., with commas between, or a FILE.yaml with" \
 	" 'workloads:' ('npusim help sweep-file'). Figures are means over the steps"
+#define CMD_SERVE_HELP \
+	"the model serves requests: the options of 'npusim serve' as WORD=VALUE,WORD=VALUE ('rate=4/s,prompt=512,output=128')," \
+	" or a FILE.yaml with 'serve:' ('npusim help sweep-file')"
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"

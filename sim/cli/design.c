@@ -2,6 +2,7 @@
 #include "sim/cli/design.h"
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
+#define SERVED      60  /* designs that serve requests, each of which takes some fifty steps */
 
 static int check(struct design_opts *o, struct err *e)
 {
@@ -11,6 +12,16 @@ static int check(struct design_opts *o, struct err *e)
 		return err_set(e, ERR_USAGE, "option '--mix' and '-t' or '-m' are two workloads: give one");
 	if (!o->mix && workload_check(&o->workload, WORKLOAD_DESIGN, e) < 0)
 		return -1;
+	if (o->serve && (o->mix || workload_source(&o->workload) != WORKLOAD_MODEL))
+		return err_set(e, ERR_USAGE, "requests are served by one model, '-m MODEL': option '--serve'");
+	if (o->serve && o->sure_ppm)
+		return err_set(
+			e, ERR_USAGE,
+			"an interval is of a step's time, and requests wait for each other: '--sure' or '--serve'");
+	if (!o->forms)
+		o->forms = o->serve ? SERVED : DESIGN_FORMS;
+	if (!o->fidelity)
+		o->fidelity = o->serve ? "analytic" : "event";
 	if (o->sure_ppm && (o->sure_ppm < 500000 || o->sure_ppm > 990000))
 		return err_set(e, ERR_USAGE, "how sure lies between 50 %% and 99 %%, for option '--sure'");
 	if (o->events > EVENTS_MOST)
@@ -56,14 +67,13 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 
 int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct design_opts o = {
-		.forms = DESIGN_FORMS, .events = DESIGN_EVENTS, .seed = RUN_SEED, .start = "steady", .fidelity = "event"
-	};
+	struct design_opts o = { .events = DESIGN_EVENTS, .seed = RUN_SEED, .start = "steady" };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine that is changed, in YAML" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_DESIGN) },
 		{ 0, "mix", OPT_TEXT, &o.mix, "MIX", CMD_MIX_HELP },
+		{ 0, "serve", OPT_TEXT, &o.serve, "TRAFFIC", CMD_SERVE_HELP },
 		{ 0, "reach", OPT_LIST, &o.reach, "EXPR",
 		  "a comparison that must hold, 'tokens_per_s >= 1500'; may be repeated. Names are those of sweeps" },
 		{ 0, "within", OPT_LIST, &o.within, "EXPR",
@@ -84,11 +94,12 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "unreal", OPT_FLAG, &o.unreal, NULL,
 		  "also designs that nobody can build: dies over a reticle, more DRAM than their edges have room for" },
-		{ 'n', "evaluations", OPT_COUNT, &o.forms, "N", "designs to run in closed form; 300 by default" },
+		{ 'n', "evaluations", OPT_COUNT, &o.forms, "N",
+		  "designs to run in closed form; 300 by default, 60 with --serve" },
 		{ 0, "events", OPT_U64, &o.events, "N",
 		  "designs to run with events then, up to 200, and those beside the best, 300 in all; 60 by default. 24,000,000 events that they serve end them, too: a minute of two cores" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
-		  "analytic: in closed form alone; event (default): then the best with events, which count" },
+		  "analytic (default with --serve): in closed form alone; event (default): then the best with events, which count" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident", "as for 'npusim run'" },
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "workers; as many as there are processors by default. The answer does not depend on it" },
@@ -100,7 +111,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim design -c CONFIG (-t T.db | -m MODEL | --mix MIX) --reach EXPR [--minimize EXPR] [--within EXPR]... [options]",
+		"npusim design -c CONFIG (-t T.db | -m MODEL [--serve TRAFFIC] | --mix MIX) --reach EXPR [--minimize EXPR] [--within EXPR]... [options]",
 		"The machine that reaches a goal at the least price: of all that the axes allow, that nobody could not build, the one"
 		" that meets every --reach and --within and has least of --minimize. A search in closed form learns from each"
 		" design that it runs what others are likely to be worth; the best are run again with events, which count. The answer"
@@ -112,6 +123,7 @@ int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 500' --sure 80% -o /tmp/design.yaml\n"
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 1500' -o /tmp/design.html\n"
 		"npusim design -c dsocr --mix 'llama-3.2-1b:decode:0.9, llama-3.2-1b:prefill:0.1' --reach 'mix.worst_ns <= 2000000'\n"
+		"npusim design -c dsocr -m llama-3.2-1b --serve 'find_rate,slo_ttft=200 ms,slo_tpot=10 ms,number=100' --reach 'max_rate >= 300'\n"
 		"npusim design -c edge -m qwen2-0.5b --reach 'tokens_per_s >= 40' --axis dram.channels=x1,x2,x3,x4 --axis cores=2..16\n",
 		opts,
 		0,

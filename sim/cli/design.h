@@ -6,7 +6,7 @@
 #include "sim/design/design.h"
 
 struct design_opts {
-	const char *config, *axes, *minimise, *maximise, *mix, *output, *fidelity, *start, *format;
+	const char *config, *axes, *minimise, *maximise, *mix, *serve, *output, *fidelity, *start, *format;
 	struct opt_list sets, reach, within, axis;
 	struct workload_spec workload;
 	uint64_t forms, events, jobs, seed;

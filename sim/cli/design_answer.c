@@ -78,11 +78,14 @@ int design_answer(const struct design_opts *o, struct machine_conf *c, struct de
                   struct doc *d, struct err *e)
 {
 	struct baseline *b = baseline_new(&path_source, NULL);
+	struct serve_opts traffic = SERVE_OPTS_INIT;
 	struct mixed m = { .n = 0 };
 	struct mix mix = { .n = 0 };
 	int rc = -1;
 
-	if (o->mix && mix_parse(o->mix, a, &mix, e) < 0)
+	traffic.ask.workload = o->workload;
+	if ((o->mix && mix_parse(o->mix, a, &mix, e) < 0) ||
+	    (o->serve && (serve_options_parse(o->serve, a, &traffic, e) < 0 || serve_options(&traffic, e) < 0)))
 		goto out;
 	if (!o->mix) {
 		mix.v[0] = (struct mix_part){ "the workload", split_without(&o->workload), 1 };
@@ -97,6 +100,8 @@ int design_answer(const struct design_opts *o, struct machine_conf *c, struct de
 	q->job.spec = o->workload;
 	q->job.build = split_build;
 	q->job.build_arg = &c->cfg;
+	if (o->serve)
+		q->job.serve = &traffic.ask;
 	q->look = run_verdict_row;
 	q->look_arg = b;
 	q->progress = on_progress;
@@ -104,6 +109,7 @@ int design_answer(const struct design_opts *o, struct machine_conf *c, struct de
 	rc = search(o, q, a, d, e);
 	progress_free(q->arg);
 out:
+	cfg_free(traffic.engine_rows);
 	mixed_free(&m);
 	baseline_free(b);
 	return rc;

@@ -8,13 +8,14 @@
 #include "sim/cli/mixed.h"
 #include "sim/report/limits_doc.h"
 #include "sim/report/limits_store.h"
+#include "sim/serve/serve_options.h"
 #include "sim/ui/progress.h"
 #include "workloads/known.h"
 
 #define PAIRS_MOST 10000
 
 struct options {
-	const char *config, *start, *fidelity, *results, *format, *mix;
+	const char *config, *start, *fidelity, *results, *format, *mix, *serve;
 	struct workload_spec workload;
 	struct opt_list sets;
 	uint32_t step_ppm;
@@ -27,13 +28,15 @@ static void on_progress(void *arg, size_t done, size_t of)
 	progress_set(arg, done);
 }
 
-static void limits_show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
-                        struct doc *d)
+static void limits_show(const struct options *o, const struct limits_question *q, const struct workload *w,
+                        const struct limits_result *r, struct doc *d)
 {
 	const struct workload_part part = workload_part(w);
 	struct str text = STR_INIT;
 	struct limits_doc v = { r, q->config, NULL, run_fidelity_name(q->run.fidelity), q->step_ppm };
 
+	if (o->serve)
+		str_addf(&text, "a request from its arrival to its last token, %s", o->serve);
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
 	limits_doc(d, &v);
@@ -54,7 +57,7 @@ static struct limits_question question(const struct options *o, const struct op_
 		.jobs = (unsigned)o->jobs,
 		.backend = &pool_processes,
 		.pairs = (size_t)o->pairs,
-		.events = !o->fidelity,
+		.events = !o->fidelity && !o->serve,
 		.progress = on_progress
 	};
 }
@@ -67,6 +70,10 @@ static int limits_check_options(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE,
 		               o->results ? "option '--output' is of one workload, and '--mix' is several"
 		                          : "option '--mix' and '-t' or '-m' are two workloads: give one");
+	if (o->serve && (o->mix || o->results || workload_source(&o->workload) != WORKLOAD_MODEL))
+		return err_set(e, ERR_USAGE,
+		               o->results ? "option '--output' is of one step, and '--serve' is of requests"
+		                          : "requests are served by one model, '-m MODEL': option '--serve'");
 	if (!o->mix && workload_check(&o->workload, WORKLOAD_LIMITS, e) < 0)
 		return -1;
 	if (o->start && strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
@@ -82,8 +89,8 @@ static int limits_check_options(struct options *o, struct err *e)
 	return 0;
 }
 
-static int limits_run_shown(struct limits_question *q, struct workload *w, struct resdb *db, struct doc *d,
-                            struct err *e)
+static int limits_run_shown(const struct options *o, struct limits_question *q, struct workload *w, struct resdb *db,
+                            struct doc *d, struct err *e)
 {
 	struct limits_result r;
 	struct progress *p = progress_new("limits", "runs", 0);
@@ -91,7 +98,7 @@ static int limits_run_shown(struct limits_question *q, struct workload *w, struc
 
 	q->arg = p;
 	if ((rc = limits_run(q, w->in.arena, &r, e)) == 0) {
-		limits_show(q, w, &r, d);
+		limits_show(o, q, w, &r, d);
 		rc = db ? limits_store(db, q, w, &r, e) : 0;
 	}
 	progress_free(p);
@@ -115,11 +122,22 @@ static int limits_mixed(const struct options *o, struct doc *d, struct err *e)
 		q.stream = parts[0].stream;
 		q.parts = parts;
 		q.n_parts = m.n;
-		rc = limits_run_shown(&q, &m.w[0], NULL, d, e);
+		rc = limits_run_shown(o, &q, &m.w[0], NULL, d, e);
 	}
 	mixed_free(&m);
 	arena_free(a);
 	return rc;
+}
+
+/* Requests in place of a step; of the largest rate there is a command. */
+static int traffic(const struct options *o, struct serve_opts *t, struct arena *a, struct err *e)
+{
+	t->ask.workload = o->workload;
+	if (serve_options_parse(o->serve, a, t, e) < 0 || serve_options(t, e) < 0)
+		return -1;
+	return t->find ? err_set(e, ERR_USAGE,
+	                         "what raises the largest rate is asked by 'npusim serve --find-rate --limits'")
+	               : 0;
 }
 
 static int limits(void *options, const struct opt_list *args, struct doc *d, struct err *e)
@@ -127,6 +145,7 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 	struct options *o = options;
 	struct resdb *db = NULL;
 	struct workload w = { .model = NULL };
+	struct serve_opts t = SERVE_OPTS_INIT;
 	struct limits_question q;
 	int rc = -1;
 
@@ -137,9 +156,13 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 		return limits_mixed(o, d, e);
 	q = question(o, &w.stream);
 	if ((!o->results || (db = res_open(o->results, DB_WRITE, e))) &&
-	    cmd_workload_read(&o->workload, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0)
-		rc = limits_run_shown(&q, &w, db, d, e);
+	    cmd_workload_read(&o->workload, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0 &&
+	    (!o->serve || traffic(o, &t, w.in.arena, e) == 0)) {
+		q.serve = o->serve ? &t.ask : NULL;
+		rc = limits_run_shown(o, &q, &w, db, d, e);
+	}
 	rc = res_close(db, rc, e);
+	cfg_free(t.engine_rows);
 	workload_free(&w);
 	return rc;
 }
@@ -152,6 +175,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_LIMITS) },
 		{ 0, "mix", OPT_TEXT, &o.mix, "MIX", CMD_MIX_HELP },
+		{ 0, "serve", OPT_TEXT, &o.serve, "TRAFFIC",
+		  CMD_SERVE_HELP ". What is saved is of a request's time, in closed form" },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION",
@@ -185,6 +210,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 -o /tmp/r.db\n"
 		"npusim report /tmp/r.db -o /tmp/run.html\n"
 		"npusim limits -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 2048\n"
+		"npusim limits -c configs/npu/edge.yaml -m qwen2-0.5b --serve 'rate=10/s,number=40' --pairs 0\n"
 		"npusim limits -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --step 10% --format csv\n"
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --fidelity event -j 2\n",
 		opts,

@@ -1,6 +1,8 @@
 /* serve.c - npusim serve: requests that arrive over time, on one machine. */
 #include "sim/cli/serve.h"
 
+#include <string.h>
+
 static int serve(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct serve_line *l = options;
@@ -11,6 +13,8 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 	(void)args;
 	o->ask.sets = l->sets.v;
 	o->ask.n_sets = l->sets.n;
+	if (l->output && (strlen(l->output) < 6 || strcmp(l->output + strlen(l->output) - 5, ".html") != 0))
+		return err_set(e, ERR_USAGE, "'%s' is no page: option '--output' writes FILE.html", l->output);
 	if (!o->ask.config && !o->ask.prefill && !o->ask.decode)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
 	if (opt_jobs(&o->ask.jobs, STEPS_JOBS, e) == 0 && serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0)
@@ -123,6 +127,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "seed", OPT_U64, &o.ask.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "timeline", OPT_WRITE, &o.timeline, "OUT.json",
 		  "write steps, batch, queue and blocks over time there, for ui.perfetto.dev" },
+		{ 'o', "output", OPT_WRITE, &l.output, "PAGE.html",
+		  "write a page of it there, for any browser: waits of each request, and of a list that was measured both; with --curve the curve" },
 		{ 0, "format", OPT_TEXT, &l.format, CMD_FORMATS, CMD_FORMAT_HELP "; csv has the requests" },
 		{ .type = OPT_END },
 	};
@@ -141,7 +147,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		"npusim serve --prefill hgx-h200 --decode dsocr-8:4 -m llama-3.1-8b --rate 20/s --prompt 2048 --output 128\n"
 		"npusim serve --prefill dsocr:2 --decode dsocr:2 --kv-rate '50 GB/s' -m llama-3.2-1b --find-rate --slo-ttft '200 ms' --slo-tpot '30 ms'\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --arrivals at-once --max-batch 32 --chunk 0\n"
-		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --curve --number 200\n"
+		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --curve --number 200 -o /tmp/curve.html\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --draft 4 --accept 0.7 --draft-model llama-3.2-1b\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --kv-memory '2 GiB' --preempt swap --timeline /tmp/serve.json\n",
 		opts,

@@ -9,7 +9,7 @@
 struct serve_line {
 	struct serve_opts *o;
 	struct opt_list sets;
-	const char *write, *format;
+	const char *write, *output, *format;
 };
 
 /* Of requests and a machine that are loaded. */

@@ -1,8 +1,55 @@
 /* serve_answer.c - what npusim serve answers: what becomes of requests at a given rate, the largest rate within limits, or a curve. */
 #include "sim/cli/serve.h"
 #include "sim/report/serve_doc.h"
+#include "sim/report/serve_page.h"
 #include "sim/report/serve_timeline.h"
 #include "sim/ui/progress.h"
+
+/* results/report/embed.S */
+extern const char report_page[], report_page_end[];
+
+/* What is told, to whom it is told; `found` and `v` as serve_doc and serve_doc_curve have them. */
+struct told {
+	const struct serve_run *r;
+	const struct capacity_doc *found;
+	const struct curve_point *v;
+	size_t n;
+};
+
+static void tell(struct doc *d, const struct told *x)
+{
+	if (x->v)
+		serve_doc_curve(d, x->r, x->v, x->n);
+	else
+		serve_doc(d, x->r, x->found);
+}
+
+static int write_page(const struct told *x, const char *path, struct err *e)
+{
+	const struct page_template t = { report_page, report_page_end };
+	struct str json = STR_INIT, html = STR_INIT;
+	struct doc d;
+	int rc;
+
+	doc_init(&d, OUT_JSON, 0, &json);
+	tell(&d, x);
+	doc_end(&d);
+	rc = json.failed ? err_nomem(e, "for a page") : serve_page(&t, x->r, str_c(&json), x->v != NULL, &html, e);
+	if (rc == 0)
+		rc = outfile_write(path, &html, e);
+	str_free(&json);
+	str_free(&html);
+	return rc;
+}
+
+/* To people, and into the page where one is asked for. */
+static int answer(struct doc *d, const struct told *x, const struct serve_line *l, struct err *e)
+{
+	if (l->output && write_page(x, l->output, e) < 0)
+		return -1;
+	tell(d, x);
+	return 0;
+}
 
 /* A bound of the user: of 99 requests in a hundred. */
 static int bounds(const struct serve_run *r, struct err *e)
@@ -79,8 +126,9 @@ static int find_rate(struct serve_run *r, const struct serve_line *l, struct doc
 	else if (found(r, l->o, &c, &more, &v, a, e) == 0 &&
 	         (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
 	         serve_answer_run(r, l->o->timeline, e) == 0 && serve_sum(r, e) == 0) {
-		serve_doc(d, r, &v);
-		rc = c.rate[CAPACITY_BOTH] > 0 ? 0 : err_set(e, ERR_BOUND, "no rate of requests keeps the limits");
+		rc = answer(d, &(struct told){ .r = r, .found = &v }, l, e);
+		if (rc == 0 && !(c.rate[CAPACITY_BOTH] > 0))
+			rc = err_set(e, ERR_BOUND, "no rate of requests keeps the limits");
 	}
 	arena_free(a);
 	return rc;
@@ -90,8 +138,7 @@ static int given_rate(struct serve_run *r, const struct serve_line *l, struct do
 {
 	if (serve_answer_run(r, l->o->timeline, e) < 0 || serve_sum(r, e) < 0)
 		return -1;
-	serve_doc(d, r, NULL);
-	return bounds(r, e);
+	return answer(d, &(struct told){ .r = r }, l, e) < 0 ? -1 : bounds(r, e);
 }
 
 static int curve(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)
@@ -99,11 +146,7 @@ static int curve(struct serve_run *r, const struct serve_line *l, struct doc *d,
 	struct curve_point v[CURVE_POINTS];
 	const int n = curve_make(r, v, e);
 
-	(void)l;
-	if (n < 0)
-		return -1;
-	serve_doc_curve(d, r, v, (size_t)n);
-	return 0;
+	return n < 0 ? -1 : answer(d, &(struct told){ .r = r, .v = v, .n = (size_t)n }, l, e);
 }
 
 int serve_answer(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)

@@ -466,6 +466,7 @@ struct sweep *design_space(const struct design_question *q, struct arena *a, str
 			         s->axes[i].key);
 	if (!e->kind)
 		machine_base_assign(s->machines, q->sets, q->n_sets, e);
+	s->traffic = q->job.serve != NULL;
 	if (!e->kind)
 		return s;
 	sweep_free(s);

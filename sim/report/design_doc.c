@@ -31,11 +31,9 @@ static const struct {
 	const char *name;
 	int digits;
 	bool rare;
-} usual[] = { { "tokens_per_s", 0, false },
-	      { "latency_us", 1, false },
-	      { "area_mm2", 1, false },
-	      { "power_w", 1, false },
-	      { "cost_usd", 0, true } };
+} usual[] = { { "tokens_per_s", 0, false },     { "latency_us", 1, false },  { "max_rate", 2, false },
+	      { "tokens_per_s_user", 1, true }, { "ttft_p99_ms", 1, false }, { "tpot_p99_ms", 2, false },
+	      { "area_mm2", 1, false },         { "power_w", 1, false },     { "cost_usd", 0, true } };
 
 static bool is_usual(const char *name)
 {
@@ -43,6 +41,12 @@ static bool is_usual(const char *name)
 		if (strcmp(usual[i].name, name) == 0)
 			return true;
 	return false;
+}
+
+/* Of a step, or of a server: the row says nothing of the other. */
+static bool tells(const struct design_doc *x, size_t i)
+{
+	return figure_is_of(figure_named(usual[i].name), x->r->s->traffic);
 }
 
 /* What is asked for, by the goal or of it. */
@@ -61,7 +65,7 @@ static void cells(struct doc *d, const struct design_doc *x, const struct design
 	if (!is_usual(x->objective))
 		doc_real_if(d, x->objective, 3, !one->failed, one->objective);
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (all || !usual[i].rare || is_asked(x, usual[i].name))
+		if (tells(x, i) && (all || !usual[i].rare || is_asked(x, usual[i].name)))
 			figure(d, usual[i].name, usual[i].digits, usual[i].name, one);
 }
 
@@ -98,8 +102,10 @@ static void design_row(struct doc *d, const void *of, size_t i)
 	(void)i;
 	doc_text(d, "design", r->name);
 	cells(d, r->x, one, true);
-	doc_real_if(d, "low", 0, rate.known && !one->failed, rate.x / one->high);
-	doc_real_if(d, "high", 0, rate.known && !one->failed, rate.x / one->low);
+	if (!r->x->r->s->traffic) {
+		doc_real_if(d, "low", 0, rate.known && !one->failed, rate.x / one->high);
+		doc_real_if(d, "high", 0, rate.known && !one->failed, rate.x / one->low);
+	}
 	doc_text(d, "held by", held(one, buf));
 	doc_text(d, "goal", one->failed ? "fails" : one->meets ? "met" : "missed");
 }
@@ -250,9 +256,12 @@ static void members(struct doc *d, const struct design_doc *x, const struct desi
 	const struct figure_value rate = named("tokens_per_s", one);
 
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		figure(d, usual[i].name, 3, usual[i].name, one);
-	doc_real_if(d, "low", 3, rate.known && !one->failed, rate.x / one->high);
-	doc_real_if(d, "high", 3, rate.known && !one->failed, rate.x / one->low);
+		if (tells(x, i))
+			figure(d, usual[i].name, 3, usual[i].name, one);
+	if (!x->r->s->traffic) {
+		doc_real_if(d, "low", 3, rate.known && !one->failed, rate.x / one->high);
+		doc_real_if(d, "high", 3, rate.known && !one->failed, rate.x / one->low);
+	}
 	doc_real_if(d, "objective", 6, !one->failed, one->objective);
 	doc_bool(d, "meets", one->meets);
 	doc_text_if(d, "held", !one->failed, res_name(one->held));
@@ -363,7 +372,8 @@ static void csv_row(struct doc *d, const void *of, size_t i)
 	doc_real_if(d, "objective", 6, !r->one->failed, r->one->objective);
 	doc_bool(d, "meets", r->one->meets);
 	for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
-		figure(d, usual[k].name, 3, usual[k].name, r->one);
+		if (tells(r->x, k))
+			figure(d, usual[k].name, 3, usual[k].name, r->one);
 	for (size_t k = 0; k < r->x->r->s->n_axes; k++)
 		doc_text(d, r->x->r->s->axes[k].key, strchr(r->one->sets[k], '=') + 1);
 }

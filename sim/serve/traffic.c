@@ -23,20 +23,21 @@ static void latencies(const struct serve_run *r, struct figures *f)
 	f->tpot_p99_ps = of[LATENCY_TPOT].p99;
 	f->e2e_p50_ps = of[LATENCY_TOTAL].p50;
 	f->e2e_p99_ps = of[LATENCY_TOTAL].p99;
-	f->user_uhz = rate(1, of[LATENCY_TPOT].mean);
+	f->user_uhz = f->tokens ? rate(1, of[LATENCY_TPOT].mean) : 0;
 }
 
 static void sums(const struct serve_run *r, struct figures *f)
 {
 	const struct sched_result *x = &r->result;
 	const double made = (double)x->made;
+	const struct workload_part part = workload_part(&r->own.w);
 	const size_t kept = latency_within(&r->arrivals, x, r->o->slo_ttft, r->o->slo_tpot);
 
 	f->total_ps = (uint64_t)llround((double)x->end / made);
-	f->tokens = 1;
+	f->tokens = !workload_is_part(&part); /* a part of a model makes none */
 	f->energy_fj = isnan(r->joules) ? 0 : (uint64_t)llround(r->joules * 1e15 / made);
 	f->requests_uhz = rate((double)x->n, x->end);
-	f->machine_uhz = rate(made, x->end);
+	f->machine_uhz = f->tokens ? rate(made, x->end) : 0;
 	f->within_ppm = (uint64_t)llround(1e6 * (double)kept / (double)x->n);
 }
 
@@ -103,8 +104,8 @@ int traffic_point(const struct serve_ask *o, struct traffic_point *out, struct e
 	if (serve_load(&r, o, e) == 0 && serve_size(&r, e) == 0 && largest_rate(&r, &out->figures, e) == 0 &&
 	    serve_steps(&r, NULL, e) == 0 && serve_sum(&r, e) == 0) {
 		run_early(&r.conf->cfg, &out->figures);
-		latencies(&r, &out->figures);
 		sums(&r, &out->figures);
+		latencies(&r, &out->figures);
 		out->latency = r.latency.of[LATENCY_TOTAL].mean;
 		rc = held(&r, out, e);
 	}

@@ -20,6 +20,7 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/base/arena.h"
 #include "sim/engine/run.h"
+#include "sim/serve/serve.h"
 
 #define LIMITS_JOBS  512 /* workers */
 #define LIMITS_PAIRS 100 /* tried, unless asked otherwise */
@@ -70,6 +71,8 @@ struct limits_question {
 	const struct limits_part
 		*parts; /* in its place: a mix, whose time is the mean over its steps; n_parts 0: none */
 	size_t n_parts;
+	const struct serve_ask
+		*serve; /* in its place: requests, whose mean time from arrival to last token it is; NULL: none */
 	struct run_opts run;
 	uint32_t step_ppm;
 	unsigned jobs;                      /* workers; 0: one */

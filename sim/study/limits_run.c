@@ -7,6 +7,7 @@
 #include "sim/base/pool.h"
 #include "sim/engine/real.h"
 #include "sim/engine/run_memo.h"
+#include "sim/serve/traffic.h"
 #include "sim/study/limits_int.h"
 
 #define UNSEEN UINT32_MAX
@@ -21,6 +22,27 @@ static void add_part(const struct run_result *x, double weight, struct limits_se
 		seen->stall_ps[k] += (ps_t)llround(weight * (double)x->stall_ps[k]);
 	seen->bound = (uint32_t)x->roofline_bound;
 	seen->area_nm2 = x->area_nm2;
+}
+
+/* A request's time; what it is waited for are shares of that as of the machine's. */
+static void serve_one(const struct limits_job *job, const struct machine_conf *c, struct run_memo *memo,
+                      struct limits_seen *seen, struct err *e)
+{
+	struct serve_ask ask = *job->q->serve;
+	struct traffic_point x;
+
+	ask.machine = c;
+	ask.jobs = 1;
+	ask.check = 0;
+	ask.how.fidelity = job->fidelity;
+	ask.how.memo = memo;
+	if (traffic_point(&ask, &x, e) < 0)
+		return;
+	seen->total_ps = x.latency;
+	for (int k = 0; k < RES_COUNT; k++)
+		seen->stall_ps[k] = (ps_t)((double)x.stall[k] / (double)x.figures.total_ps * (double)x.latency);
+	seen->energy_fj = x.figures.energy_fj;
+	seen->area_nm2 = x.figures.area_nm2;
 }
 
 static void limits_run_simulate(const struct limits_job *job, const struct machine_conf *c, struct run_memo *memo,
@@ -56,7 +78,7 @@ int limits_run_one(const struct limits_job *job, const char *const *sets, size_t
 
 	memset(seen, 0, sizeof *seen);
 	if (c) {
-		limits_run_simulate(job, c, memo, seen, &e);
+		(job->q->serve ? serve_one : limits_run_simulate)(job, c, memo, seen, &e);
 		if (real_machine(&c->cfg, 1, beyond))
 			snprintf(seen->beyond, sizeof seen->beyond, "%s", beyond[0].words);
 	}

@@ -502,6 +502,35 @@ async function checkDesign(browser, dir) {
 /* --- widths ------------------------------------------------------------------------------------------------ */
 
 /* Nothing is wider than the page, no chart than its card, and bars are as long as they are: on a phone, a laptop, a wall. */
+/* --- requests ---------------------------------------------------------------------------------------------- */
+
+/* A dot a request and wait, simulated and beside what was measured; of a curve one a loop. */
+async function checkServe(browser, dir) {
+	const p = await open(browser, path.join(dir, 'serve.html')),
+		seen = await p.page.evaluate(() => ({
+			x: JSON.parse(document.getElementById('data').textContent).serves[0],
+			waits: document.querySelectorAll('#serve0-waits .mark-symbol path').length,
+			measured: document.querySelectorAll('#serve0-measured .mark-symbol path').length,
+			text: document.querySelector('main').textContent,
+		})),
+		n = 3 * seen.x.requests.length;
+
+	check('a dot a wait of each request', n === 6 && seen.waits >= n, seen.waits);
+	check('and one beside what was measured', seen.measured >= n, seen.measured);
+	check('what it was off is said', /off in the mean/.test(seen.text), seen.text);
+	checkSilent('serve', p);
+	await p.close();
+
+	const q = await open(browser, path.join(dir, 'curve.html')),
+		loops = await q.page.evaluate(() => [
+			JSON.parse(document.getElementById('data').textContent).serves[0].answer.curve.length,
+			[...document.querySelectorAll('#serve0-curve .mark-text text')].map((e) => e.textContent),
+		]);
+	check('a point a loop', loops[0] === 3 && ['1', '2', '4'].every((t) => loops[1].includes(t)), loops);
+	checkSilent('curve', q);
+	await q.close();
+}
+
 async function checkWidth(browser, dir, name, width, colorScheme) {
 	const p = await open(browser, path.join(dir, name + '.html'), {
 			colorScheme,
@@ -560,7 +589,7 @@ async function checkWidths(browser, dir) {
 	await checkVerdict(browser, dir);
 	for (const scheme of ['light', 'dark'])
 		for (const width of [390, 1280, 1920])
-			for (const name of ['run', 'sweep', 'design']) await checkWidth(browser, dir, name, width, scheme);
+			for (const name of ['run', 'sweep', 'design', 'serve']) await checkWidth(browser, dir, name, width, scheme);
 }
 
 /* --- pictures ---------------------------------------------------------------------------------------------- */
@@ -614,6 +643,7 @@ async function shots(browser, dir) {
 		await checkSweep(browser, dir);
 		await checkSweepVerdict(browser, dir);
 		await checkDesign(browser, dir);
+		await checkServe(browser, dir);
 		await checkHostile(browser, dir);
 		await checkWidths(browser, dir);
 		console.log(`${passed} passed, ${failed} failed`);

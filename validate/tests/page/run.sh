@@ -55,6 +55,9 @@ rc=$?
 if [ "$rc" = 4 ] && grep -q 'is not in this build' "$work/said"; then cat "$work/said"; missing "this build has no page"; fi
 cat "$work/said"
 [ "$rc" = 0 ] || exit 1
+printf 'arrival_s,prompt,output,measured_ttft_ms,measured_total_ms\n0,50,8,20,100\n1,60,8,25,110\n' >"$work/log.csv"
+quiet "$NPUSIM" serve -c edge -m qwen2-0.5b -r "$work/log.csv" -o "$work/serve.html"
+quiet "$NPUSIM" serve -c edge -m qwen2-0.5b --curve --number 8 --prompt 50 --output 8 --max-batch 4 -o "$work/curve.html"
 quiet "$NPUSIM" design -c dsocr --mix 'llama-3.2-1b:3,layers=1,context=64, llama-3.2-1b:prefill,layers=1,tokens=32' --fidelity analytic -n 40 \
 	--axis cores=x0.25,x0.5,x1 --axis dram.channels=16,32,48,64 --axis l2.size=x0.125,x0.5,x1 --axis matrix.cols=x0.25,x1 \
 	--reach 'mix.worst_ns <= 300000' --within 'power_w <= 300' -o "$work/design.html"

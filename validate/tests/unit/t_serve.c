@@ -2,8 +2,11 @@
 #include <math.h>
 
 #include "sim/engine/run.h"
+#include "sim/engine/run_memo.h"
 #include "sim/serve/capacity.h"
+#include "sim/serve/serve_options.h"
 #include "sim/serve/steps.h"
+#include "sim/serve/traffic.h"
 #include "validate/tests/test.h"
 #include "workloads/model/count.h"
 
@@ -305,7 +308,95 @@ TEST(the_largest_rate_is_kept_and_the_next_is_not)
 	serve_free(&other);
 }
 
+/* A machine's figures under traffic are those of what was served, and what earlier machines left in a memo changes none. */
+TEST(figures_of_traffic_are_those_that_were_served)
+{
+	struct serve_ask ask = {
+		.config = "edge",
+		.workload = { .model = "qwen2-0.5b" },
+		.rate = "5/s",
+		.prompt = "exp:100",
+		.output = "exp:12",
+		.n = 20,
+		.seed = 3,
+		.share_ppm = 900000,
+		.slo_ttft = 50 * PS_MS,
+		.how = { .start = RUN_STEADY, .fidelity = RUN_ANALYTIC, .seed = 3 },
+		.policy = { .max_batch = 16, .max_tokens = 512, .chunk = 256, .block = 16, .swap_rate = 1 }
+	};
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_load(ask.config, NULL, 0, &e);
+	struct traffic_point x, again;
+	struct serve_run r;
+	ps_t stalls = 0;
+
+	CHECK_OK(traffic_point(&ask, &x, &e), e);
+	CHECK_OK(serve_load(&r, &ask, &e), e);
+	CHECK_OK(serve_size(&r, &e), e);
+	CHECK_OK(serve_steps(&r, NULL, &e), e);
+	CHECK_OK(serve_sum(&r, &e), e);
+	CHECK(x.figures.ttft_p99_ps == r.latency.of[LATENCY_TTFT].p99);
+	CHECK(x.figures.tpot_p50_ps == r.latency.of[LATENCY_TPOT].p50);
+	CHECK(x.latency == r.latency.of[LATENCY_TOTAL].mean);
+	CHECK(fabs((double)x.figures.machine_uhz / 1e6 - (double)r.result.made * 1e12 / (double)r.result.end) < 1e-5);
+	CHECK(fabs((double)x.figures.total_ps * (double)r.result.made / (double)r.result.end - 1) < 1e-6);
+	CHECK(x.figures.within_ppm ==
+	      (uint64_t)llround(1e6 * (double)latency_within(&r.arrivals, &r.result, 50 * PS_MS, 0) / 20));
+	CHECK(x.figures.area_nm2 && x.figures.energy_fj && !x.figures.max_uhz);
+	for (int k = 0; k < RES_COUNT; k++)
+		stalls += x.stall[k];
+	CHECK(fabs((double)stalls * (double)r.result.made / (double)r.result.worked - 1) < 1e-6);
+	serve_free(&r);
+
+	ask.machine = c;
+	ask.how.memo = run_memo_new(&e);
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(traffic_point(&ask, &again, &e), e);
+		CHECK(memcmp(&again, &x, sizeof x) == 0);
+	}
+	run_memo_free(ask.how.memo);
+	machine_conf_free(c);
+
+	ask.workload.layers = 2; /* a part of a model makes no tokens */
+	ask.machine = NULL;
+	ask.how.memo = NULL;
+	CHECK_OK(traffic_point(&ask, &again, &e), e);
+	CHECK(!again.figures.machine_uhz && !again.figures.user_uhz && again.figures.ttft_p50_ps);
+}
+
+/* Words, in a text or a file, are the options; what is told of them reads back. */
+TEST(traffic_in_words_reads_back)
+{
+	static const char text[] =
+		"rate=4/s,prompt=512,chunk=0,memory=0.8,prefix_cache=true,overhead=5 us,slo_tpot=30 ms";
+	struct serve_opts o = SERVE_OPTS_INIT, back = SERVE_OPTS_INIT;
+	struct arena *a = arena_new(0);
+	struct str s = STR_INIT;
+	struct err e = ERR_INIT;
+	uint64_t h, other;
+
+	CHECK_OK(serve_options_parse(
+			 " rate=4/s , prompt=512,chunk=0,memory=80 %,prefix-cache,overhead=5 us,slo_tpot=30 ms", a, &o,
+			 &e),
+	         e);
+	CHECK(o.chunk == 0 && o.ask.share_ppm == 800000 && o.prefix && o.overhead == 5 * PS_US &&
+	      o.ask.slo_tpot == 30 * PS_MS);
+	serve_options_text(&o, &s);
+	CHECK_STR(str_c(&s), text);
+	CHECK_OK(serve_options_parse(str_c(&s), a, &back, &e), e);
+	CHECK_OK(serve_options_hash(&o, &h, &e), e);
+	CHECK_OK(serve_options_hash(&back, &other, &e), e);
+	CHECK(h == other);
+	back.ask.n = 7;
+	CHECK_OK(serve_options_hash(&back, &other, &e), e);
+	CHECK(h != other);
+	CHECK(serve_options_parse("rate", a, &o, &e) < 0 && e.kind == ERR_USAGE);
+	str_free(&s);
+	arena_free(a);
+}
+
 SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
       T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
       T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
-      T(memory_is_what_the_model_counts), T(the_largest_rate_is_kept_and_the_next_is_not));
+      T(memory_is_what_the_model_counts), T(the_largest_rate_is_kept_and_the_next_is_not),
+      T(figures_of_traffic_are_those_that_were_served), T(traffic_in_words_reads_back));

@@ -1,0 +1,12 @@
+/* serve_page.h - requests that were served, or a curve of loops, as a page for any browser (page.h): `npusim serve -o FILE.html`. */
+#ifndef NPUSIM_SIM_REPORT_SERVE_PAGE_H
+#define NPUSIM_SIM_REPORT_SERVE_PAGE_H
+
+#include "sim/report/page.h"
+#include "sim/serve/serve.h"
+
+/* `answer`: the document in JSON; `curve`: it is one of loops, of which no request is drawn. */
+int serve_page(const struct page_template *t, const struct serve_run *r, const char *answer, bool curve,
+               struct str *html, struct err *e);
+
+#endif

@@ -1,0 +1,30 @@
+# Requests as what a search and limits are asked of: the goal holds by npusim serve, workers change nothing, and what is refused.
+. validate/tests/golden/common
+T='rate=5/s,number=12,prompt=100,output=12'
+AXES="--axis cores=2,4 --axis dram.channels=4,8"
+design() { "$NPUSIM" design -c edge -m qwen2-0.5b $AXES -n 8 --serve "$T" "$@"; }
+limits() { "$NPUSIM" limits -c edge -m qwen2-0.5b --serve "$T" --pairs 0 "$@"; }
+
+design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json -j 1 >"$TMP/one.json"
+design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json -j 3 | cmp - "$TMP/one.json" && echo "the same with three workers"
+grep '"reached"' "$TMP/one.json"
+design --reach 'tpot_p99_ms <= 25' --format csv | sed -n 1p
+"$NPUSIM" serve -c "$TMP/d.yaml" -m qwen2-0.5b --rate 5/s --number 12 --prompt 100 --output 12 --slo-tpot '25 ms' >/dev/null && echo "serve says so, too"
+printf 'serve: {rate: 5/s, number: 12, prompt: 100, output: 12}\n' >"$TMP/t.yaml"
+T=$TMP/t.yaml design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json | cmp - "$TMP/one.json" && echo "and of a file"
+
+limits -j 1 --format csv >"$TMP/one.csv"
+limits -j 3 --format csv | cmp - "$TMP/one.csv" && echo "limits: the same with three workers"
+limits | sed -n '1p; /^buys most/p' | sed 's/[0-9][0-9]*\.[0-9]*/#/g; s/[0-9][0-9.]* GB.s/#/g'
+
+fails() { try "$@" 2>&1; }
+fails design -c edge -m qwen2-0.5b --serve rate=5 --reach 'tpot_p99_ms <= 25'
+fails design -c edge -m qwen2-0.5b --serve rat=5/s --reach 'tpot_p99_ms <= 25'
+fails design -c edge -m qwen2-0.5b --serve number --reach 'tpot_p99_ms <= 25'
+fails design -c edge -m qwen2-0.5b --serve rate=5/s --reach 'latency_us <= 25'
+fails design -c edge -m qwen2-0.5b --reach 'tpot_p99_ms <= 25'
+fails design -c edge -m qwen2-0.5b --serve rate=5/s --sure 80% --reach 'tpot_p99_ms <= 25'
+fails design -c edge --mix qwen2-0.5b --serve rate=5/s --reach 'tpot_p99_ms <= 25'
+fails limits -c edge -m qwen2-0.5b --serve 'find_rate,slo_ttft=1 ms'
+fails limits -c edge -m qwen2-0.5b --serve rate=5/s -o "$TMP/r.db"
+fails limits -c edge -m qwen2-0.5b --batch 2 --serve rate=5/s
