@@ -8,6 +8,7 @@
 #include "sim/cli/mixed.h"
 #include "sim/report/limits_doc.h"
 #include "sim/report/limits_store.h"
+#include "sim/study/split.h"
 #include "sim/ui/progress.h"
 #include "workloads/known.h"
 
@@ -122,12 +123,29 @@ static int limits_mixed(const struct options *o, struct doc *d, struct err *e)
 	return rc;
 }
 
+/* One split, that of the machine as it is: what is moved afterwards runs split alike. */
+static int settle(const struct limits_question *q, struct workload_spec *spec, struct arena *a, struct err *e)
+{
+	struct machine_conf *c;
+	uint32_t tried;
+	int rc = -1;
+
+	if (!split_asked(spec))
+		return 0;
+	if ((c = machine_conf_load(q->config, q->sets, q->n_sets, e)))
+		rc = split_settle(spec, c, &q->run, a, &tried, e);
+	machine_conf_free(c);
+	return rc;
+}
+
 static int limits(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct options *o = options;
 	struct resdb *db = NULL;
 	struct workload w = { .model = NULL };
+	struct workload_spec spec = o->workload;
 	struct limits_question q;
+	struct arena *texts;
 	int rc = -1;
 
 	(void)args;
@@ -135,12 +153,15 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 		return -1;
 	if (o->mix)
 		return limits_mixed(o, d, e);
+	if (!(texts = arena_new(0)))
+		return err_nomem(e, "for a split");
 	q = question(o, &w.stream);
-	if ((!o->results || (db = res_open(o->results, DB_WRITE, e))) &&
-	    cmd_workload_read(&o->workload, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0)
+	if ((!o->results || (db = res_open(o->results, DB_WRITE, e))) && settle(&q, &spec, texts, e) == 0 &&
+	    cmd_workload_read(&spec, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0)
 		rc = limits_run_shown(&q, &w, db, d, e);
 	rc = res_close(db, rc, e);
 	workload_free(&w);
+	arena_free(texts);
 	return rc;
 }
 
