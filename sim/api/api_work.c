@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/api/api.h"
+#include "sim/study/split.h"
 
 /* --- the spec ---------------------------------------------------------------------------------------------- */
 
@@ -69,7 +70,9 @@ static int api_work_look(struct npusim_work *w, struct err *e)
 	int rc = workload_check(&w->spec, WORKLOAD_LIBRARY, e);
 
 	if (rc == 0 && w->spec.model) {
-		rc = workload_describe(&w->spec, &by, &x, e);
+		const struct workload_spec whole = split_without(&w->spec);
+
+		rc = workload_describe(&whole, &by, &x, e);
 		workload_free(&x);
 	} else if (rc == 0 && w->spec.trace) {
 		rc = workload_read(&w->spec, &by, &w->w[MACHINE_COMMANDS], e);
@@ -108,19 +111,52 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 	return NULL;
 }
 
+struct api_split {
+	const struct source *source;
+	const struct machine_cfg *machine;
+};
+
+static int api_split_build(void *arg, const struct workload_spec *s, struct arena *a, struct op_stream *out,
+                           struct err *e)
+{
+	const struct api_split *x = arg;
+	const struct workload model = { .source = WORKLOAD_MODEL };
+
+	return workload_again(&model, s, &(struct workload_reader){ .source = x->source, .machine = x->machine }, a,
+	                      out, e);
+}
+
+/* The spec with the split that this machine likes best where that is asked. */
+static int settle(struct npusim_work *w, const struct machine_conf *conf, struct workload_spec *spec, struct err *e)
+{
+	struct api_split x = { w->n->source, &conf->cfg };
+	const struct run_opts how = run_opts_default();
+	uint32_t tried;
+
+	*spec = w->spec;
+	return split_asked(spec) ? split_best(spec, conf, &how, api_split_build, &x, w->arena, &tried, e) : 0;
+}
+
 const struct workload *api_work_for(struct npusim_work *w, const struct machine_conf *conf, struct err *e)
 {
 	const struct workload_reader by = { .source = w->n->source, .machine = &conf->cfg };
 	const enum machine_runs runs = w->spec.trace ? MACHINE_COMMANDS : machine_runs(&conf->cfg);
 	struct workload *x = &w->w[runs];
+	struct workload_spec spec;
 
+	if (w->have[runs] && split_asked(&w->spec) && w->program_of != cfg_hash(conf->raw)) {
+		err_set(e, ERR_USAGE, "this workload's split was found for another machine: make a workload for each");
+		return NULL;
+	}
 	if (w->have[runs] && w->spec.program && w->program_of != cfg_hash(conf->raw)) {
 		err_set(e, ERR_USAGE, "this program was read for another machine: make a workload for each");
 		return NULL;
 	}
 	if (w->have[runs])
 		return x;
-	if (workload_read(&w->spec, &by, x, e) < 0) {
+	if (settle(w, conf, &spec, e) < 0)
+		return NULL;
+	if (workload_read(&spec, &by, x, e) < 0) {
 		workload_free(x);
 		return NULL;
 	}

@@ -10,7 +10,7 @@
  * The router gives a request to the machine of a pool that has fewest of those it was given (the first of them), or to all in turn.
  *
  * One pool of one machine is sched_run, to the byte; equal machines that have the same to do do the same at the same time.
- * Leaves out: pieces of a cache that move while the rest is computed, what a moving cache takes of a memory's bandwidth, routers that
+ * Leaves out: several caches on one link side by side, pieces of a cache that move while the rest is computed, what a moving cache takes of a memory's bandwidth, routers that
  * look at lengths or at what is cached, machines of one pool that differ. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_POOL_H
 #define NPUSIM_SIM_SERVE_SCHED_POOL_H
