@@ -102,6 +102,11 @@ static const struct cfg_field mapping_schema[] = {
 	         "operands of a product m x k, k x n (weights), m x n that stay in SRAM whole", "the search"),
 	CFG_ENUM(struct mapping_cfg, unit, "unit", "any", mapping_units, "the unit that does products, if it can",
 	         "the search"),
+	CFG_BOOL(
+		struct mapping_cfg, passes_read, "passes_read", "false",
+		"a softmax or norm by itself reads its rows from memory in each pass (three, two), as loops that each end at a "
+		"reduction; off: a tile of rows stays for all of them",
+		"off: one loop over tiles; on: XLA ends a fusion at a reduction (openxla.org/xla, fusion emitters)"),
 	CFG_PPM(struct mapping_cfg, overlap, "overlap", "1", 0, 1000000,
 	        "part of a command's tiles that are fetched while one before is computed or stored, so of the shorter of math "
 	        "and transfers what hides; 0: each waits until the one before is over",

@@ -238,6 +238,8 @@ folds() {
 	fi
 	npus
 	echo
+	sh validate/tools/silicon.sh "$npusim" decode
+	echo
 	sh validate/tools/serving.sh "$npusim" "$work"
 } >"$table"
 "$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \

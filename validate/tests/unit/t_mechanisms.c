@@ -39,7 +39,7 @@ static double times(const char *table, const char *set)
 TEST(defaults_change_nothing)
 {
 	static const char *const sets[] = { "matrix.feed=0 B", "matrix.block_rows=1", "dram.reached=1",
-		                            "dispatch.floor=0 ns", "mapping.overlap=1" };
+		                            "dispatch.floor=0 ns", "mapping.overlap=1", "mapping.passes_read=false" };
 
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
 		for (int f = 0; f < 2; f++) {
@@ -92,6 +92,23 @@ TEST(what_does_not_overlap_adds_up)
 	CHECK(times(SMALL, "mapping.overlap=0") == 1); /* a tile */
 }
 
+/* Three reads and a write, where there were one and one; of a norm two and one. */
+TEST(rows_that_do_not_stay_are_read_in_each_pass)
+{
+	const char *const on = "mapping.passes_read=true", *const norm = "op,rows,cols,dtype\nnorm,32768,1024,fp32\n";
+	const double soft = times("op,rows,cols,dtype\nsoftmax,32768,1024,fp32\n", on);
+
+	CHECK(soft > 1.8 && soft < 2.05);
+	for (int f = 0; f < 2; f++) { /* loads of one place in memory meet on its channels: events see that */
+		const enum run_fidelity how = f ? RUN_ANALYTIC : RUN_EVENT;
+		const double more = (double)time_of(norm, on, how) / (double)time_of(norm, NULL, how);
+
+		CHECK(more > 1.4 && more < 1.6);
+	}
+	CHECK(times("op,elements,dtype\nelementwise:exp,33554432,bf16\n", on) == 1);
+	CHECK(times(CUBE, on) == 1);
+}
+
 TEST(no_run_is_shorter_than_the_hosts_floor)
 {
 	for (int f = 0; f < 2; f++) {
@@ -104,4 +121,5 @@ TEST(no_run_is_shorter_than_the_hosts_floor)
 
 SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
-      T(what_does_not_overlap_adds_up), T(no_run_is_shorter_than_the_hosts_floor));
+      T(what_does_not_overlap_adds_up), T(rows_that_do_not_stay_are_read_in_each_pass),
+      T(no_run_is_shorter_than_the_hosts_floor));
