@@ -95,7 +95,7 @@ struct core {
 	uint64_t peak[CORE_MOVERS], moved[CORE_MOVERS]; /* bytes/s; bytes */
 	const uint64_t *written_back;
 	uint64_t pinned_bytes, kept_bytes, tiles;
-	bool admitting;
+	bool admitting, prefetch;
 };
 
 static struct seen now_seen(const struct core *c)
@@ -255,7 +255,7 @@ static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
 
 	if (k->ready)
 		return true;
-	if (!i->early)
+	if (!i->early || !c->prefetch)
 		return false;
 	return i->route < 0 || k->c->routed_by < 0 || c->owner.decided(c->owner.ctx, k->c->routed_by);
 }
@@ -689,7 +689,7 @@ int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *
 }
 
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
-                      uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e)
+                      uint32_t cores, uint32_t window, bool prefetch, const struct core_owner *owner, struct err *e)
 {
 	struct core *c = calloc(1, sizeof *c);
 
@@ -701,6 +701,7 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 	c->window = window;
 	c->stages = dma->stages;
 	c->overlap = 1000000;
+	c->prefetch = prefetch;
 	c->sync = dma->sync;
 	c->cmds = calloc(window, sizeof *c->cmds);
 	c->slots = calloc((size_t)window * dma->stages, sizeof *c->slots);

@@ -85,7 +85,7 @@ struct core_owner {
 struct core;
 
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
-                      uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e);
+                      uint32_t cores, uint32_t window, bool prefetch, const struct core_owner *owner, struct err *e);
 void core_free(struct core *c);
 /* What each resource can carry, bytes/s, and a count of bytes written to DRAM behind the cores' back (NULL: none). Without
  * it nothing is ever full. */

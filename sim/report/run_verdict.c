@@ -134,15 +134,15 @@ static void slow_corner(const struct marginal_question *q, const struct run_resu
                         struct verdict *v)
 {
 	const struct machine_cfg *c = &q->conf->cfg;
-	const char *sets[3] = { "dispatch.queue=1" };
-	int n = 1;
+	const char *sets[4] = { "dispatch.queue=1", "dispatch.prefetch=false" };
+	int n = 2;
 	ps_t took;
 
 	if (v->corner.start > c->dispatch.latency)
 		sets[n++] = arena_printf(a, "dispatch.latency=%" PRIu64 " ps", v->corner.start);
 	if (v->corner.reached * 1e6 < c->mem.dram.reached)
 		sets[n++] = arena_printf(a, "dram.reached=%.6f", v->corner.reached);
-	if (!v->corner.start_of || (n > 1 && !sets[1]) || (n > 2 && !sets[2]))
+	if (!v->corner.start_of || (n > 2 && !sets[2]) || (n > 3 && !sets[3]))
 		return;
 	took = marginal_time(q, x, sets, n, a);
 	v->corner_us = took ? v->us * fmax(1, (double)took / (double)x->total_ps) : 0;

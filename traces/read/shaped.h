@@ -21,6 +21,7 @@ struct shaped_tensor {
 	uint32_t ndims; /* 0: a scalar, or none */
 	uint64_t dims[TRACE_MAX_DIMS];
 	const char *type; /* as tables of ops name it; NULL: it says none, or one that they do not have */
+	bool resident;    /* on chip before the op, or after it */
 };
 
 enum shaped_of { SHAPED_FIRST, SHAPED_SECOND, SHAPED_RESULT }; /* which tensor says rows and columns */

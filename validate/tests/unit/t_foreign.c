@@ -139,6 +139,21 @@ TEST(older_reports_of_tt_metal_have_plain_sizes)
 	bed_close(&b);
 }
 
+TEST(what_lies_in_l1_is_resident)
+{
+	struct bed b;
+
+	CHECK(import_text(&b, TT TT0
+	                  ",INPUT_0_MEMORY,INPUT_1_W,INPUT_1_Z,INPUT_1_Y,INPUT_1_X,INPUT_1_DATATYPE,INPUT_1_MEMORY,"
+	                  "OUTPUT_0_W,OUTPUT_0_Z,OUTPUT_0_Y,OUTPUT_0_X,OUTPUT_0_DATATYPE,OUTPUT_0_MEMORY\n"
+	                  "Matmul,tt_dnn_device,120,1,1,64,96,BFLOAT16,DEV_0_L1_BLOCK_SHARDED,1,1,96,32,BFLOAT8_B,"
+	                  "DEV_0_DRAM_INTERLEAVED,1,1,64,32,BFLOAT16,DEV_0_L1_INTERLEAVED\n") == 0);
+	bed_load(&b, NULL);
+	is_product(&b, 0, 1, 64, 32, 96);
+	CHECK_U64(row(&b, 0).resident, 1u << LISTED_IN | 1u << LISTED_OUT);
+	bed_close(&b);
+}
+
 TEST(bad_reports_of_tt_metal_are_refused)
 {
 	refused(TT "\nTilize,tt_dnn_device,120\n", 1, "the report has no shapes");
@@ -339,8 +354,9 @@ TEST(shapes_that_do_not_go_together_make_no_op)
 
 SUITE(t_foreign, T(tt_metals_ops_have_logical_sizes_formats_and_the_devices_times),
       T(a_signpost_begins_a_range_and_gaps_between_ops_are_kept), T(older_reports_of_tt_metal_have_plain_sizes),
-      T(bad_reports_of_tt_metal_are_refused), T(ascends_tasks_have_their_shapes_whatever_the_layout),
-      T(bad_tables_of_ascend_are_refused), T(xlas_instructions_become_ops_and_what_encloses_others_is_left_out),
+      T(what_lies_in_l1_is_resident), T(bad_reports_of_tt_metal_are_refused),
+      T(ascends_tasks_have_their_shapes_whatever_the_layout), T(bad_tables_of_ascend_are_refused),
+      T(xlas_instructions_become_ops_and_what_encloses_others_is_left_out),
       T(an_instruction_that_does_not_say_enough_is_no_op), T(bad_traces_of_xla_are_refused),
       T(rocprofs_kernels_have_names_times_and_blocks_of_either_version), T(bad_tables_of_rocprof_are_refused),
       T(formats_are_known_in_any_case), T(shapes_that_do_not_go_together_make_no_op));

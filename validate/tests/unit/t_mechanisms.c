@@ -38,8 +38,9 @@ static double times(const char *table, const char *set)
 
 TEST(defaults_change_nothing)
 {
-	static const char *const sets[] = { "matrix.feed=0 B", "matrix.block_rows=1", "dram.reached=1",
-		                            "dispatch.floor=0 ns", "mapping.overlap=1", "mapping.passes_read=false" };
+	static const char *const sets[] = { "matrix.feed=0 B",       "matrix.block_rows=1", "dram.reached=1",
+		                            "dispatch.floor=0 ns",   "mapping.overlap=1",   "mapping.passes_read=false",
+		                            "dispatch.prefetch=true" };
 
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
 		for (int f = 0; f < 2; f++) {
@@ -109,6 +110,26 @@ TEST(rows_that_do_not_stay_are_read_in_each_pass)
 	CHECK(times(CUBE, on) == 1);
 }
 
+/* The start of an op and its bytes: one hides behind the other, or they add up. */
+TEST(what_is_fetched_once_an_op_has_started_adds_up)
+{
+	const char *const late[] = { "dispatch.latency=50 us", "dispatch.prefetch=false" };
+
+	for (int f = 0; f < 2; f++) {
+		const struct run_opts o = { .start = RUN_COLD, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT, .seed = 1 };
+		const ps_t none = time_of(GEMV, "dispatch.latency=0 us", o.fidelity),
+			   hidden = time_of(GEMV, "dispatch.latency=50 us", o.fidelity);
+		struct run_result x;
+		struct runbed b;
+
+		runbed_table(&b, GEMV);
+		CHECK(runbed_run(&b, MACHINE, late, 2, &o, &x));
+		CHECK(x.total_ps >= none + 50 * PS_US && x.total_ps < none + 51 * PS_US);
+		CHECK(hidden < none + 40 * PS_US);
+		runbed_down(&b);
+	}
+}
+
 TEST(no_run_is_shorter_than_the_hosts_floor)
 {
 	for (int f = 0; f < 2; f++) {
@@ -121,5 +142,5 @@ TEST(no_run_is_shorter_than_the_hosts_floor)
 
 SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
-      T(what_does_not_overlap_adds_up), T(rows_that_do_not_stay_are_read_in_each_pass),
-      T(no_run_is_shorter_than_the_hosts_floor));
+      T(what_does_not_overlap_adds_up), T(what_is_fetched_once_an_op_has_started_adds_up),
+      T(rows_that_do_not_stay_are_read_in_each_pass), T(no_run_is_shorter_than_the_hosts_floor));
