@@ -592,6 +592,7 @@ DOC = $(PREFIX)/share/doc/npusim
 PYTHON = $(PREFIX)/lib/python3/dist-packages/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1
+MAN3 = $(PREFIX)/share/man/man3
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
 FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
@@ -603,6 +604,7 @@ install: all ## program, library, headers, npusim.pc, Python, manual page, docum
 	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(LIBDIR)/$(SO) && \
 		ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so)
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
+	$(Q)awk -f sim/api/man3.awk sim/npusim.h >$B/npusim.3 && $(INSTALL) -D -m 644 $B/npusim.3 $(DESTDIR)$(MAN3)/npusim.3
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
 	$(Q)$(if $(wildcard $B/npusim-live.wasm),$(INSTALL) -D -m 644 $B/npusim-live.wasm $(DESTDIR)$(LIBDIR)/npusim/npusim-live.wasm)
@@ -620,7 +622,7 @@ install: all ## program, library, headers, npusim.pc, Python, manual page, docum
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(LIBDIR)/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
-		$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 $(DESTDIR)$(MAN3)/npusim.3 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(LIBDIR)/npusim $(DESTDIR)$(PYTHON) $(DESTDIR)$(DOC)
 

@@ -175,7 +175,7 @@ static const char *const migrations[] = {
 	" primary key(run, place)) without rowid;"
 	"create view v_next as select run, kind, key, now, next, saves, low, high, mm2, watts, beyond from run_next"
 	" where key is not null;"
-	"create table run_asked(run integer primary key references run, text text not null);",
+	"create table run_asked(run integer primary key references run, text text not null, given text);",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -591,10 +591,11 @@ static int put_late(struct db *db, int64_t run, const struct res_run *r, struct 
 	}
 	if (!r->asked)
 		return 0;
-	if (!(s = db_stmt(db, "insert or ignore into run_asked values(?,?)", e)))
+	if (!(s = db_stmt(db, "insert or ignore into run_asked values(?,?,?)", e)))
 		return -1;
 	db_bind_i64(s, 1, run);
 	db_bind_text(s, 2, r->asked);
+	db_bind_text(s, 3, r->given);
 	return db_run(db, s, e);
 }
 

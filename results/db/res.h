@@ -131,6 +131,7 @@ struct res_run {
 	const struct res_next *next;
 	size_t n_next;            /* 0: nobody asked */
 	const char *asked;        /* of the workload: a line an option, "model=llama-3.2-1b"; NULL: not known */
+	const char *given;        /* of the machine, as YAML: what does not follow from the rest; NULL: not known */
 	struct res_limits limits; /* res_get; n 0: 'npusim limits' stored none */
 };
 

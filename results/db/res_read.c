@@ -329,7 +329,8 @@ static int take_next(struct res_reader *r, struct sqlite3_stmt *s, void *row, vo
 static int take_asked(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
 {
 	(void)ctx;
-	*(const char **)row = res_text(r, s, 0);
+	((const char **)row)[0] = res_text(r, s, 0);
+	((const char **)row)[1] = res_text(r, s, 1);
 	return 0;
 }
 
@@ -341,7 +342,8 @@ static int read_late(struct res_reader *r, struct res_stored *out)
 		sizeof(struct res_next), take_next
 	};
 	static const struct res_rows asked = { "select count(*) from run_asked where run = ?",
-		                               "select text from run_asked where run = ?", sizeof(char *), take_asked };
+		                               "select text, given from run_asked where run = ?", 2 * sizeof(char *),
+		                               take_asked };
 	struct res_found all;
 
 	if (res_read_rows(r, &next, out->run.id, NULL, &all) < 0)
@@ -350,7 +352,8 @@ static int read_late(struct res_reader *r, struct res_stored *out)
 	out->run.n_next = all.n;
 	if (res_read_rows(r, &asked, out->run.id, NULL, &all) < 0)
 		return -1;
-	out->run.asked = all.n ? *(const char *const *)all.v : NULL;
+	out->run.asked = all.n ? ((const char *const *)all.v)[0] : NULL;
+	out->run.given = all.n ? ((const char *const *)all.v)[1] : NULL;
 	return 0;
 }
 

@@ -7,59 +7,6 @@
 #include "sim/api/api.h"
 #include "sim/study/split.h"
 
-/* --- the spec ---------------------------------------------------------------------------------------------- */
-
-static int api_work_unknown(const char *assignment, size_t n, struct err *e)
-{
-	const char *names[WORKLOAD_KEYS], *near;
-	char word[64];
-
-	for (int k = 0; k < WORKLOAD_KEYS; k++)
-		names[k] = workload_rows[k].name;
-	snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), assignment);
-	near = str_nearest(word, names, WORKLOAD_KEYS);
-	return err_set(e, ERR_USAGE, "a workload has no '%s'%s%s%s", word, near ? "; did you mean '" : "",
-	               near ? near : "", near ? "'?" : "");
-}
-
-static int api_work_count(const char *text, const struct workload_row *r, uint64_t *out, struct err *e)
-{
-	uint64_t v = 0;
-	const char *p = text;
-
-	for (; *p >= '0' && *p <= '9' && v <= r->most; p++)
-		v = 10 * v + (uint64_t)(*p - '0');
-	if (p == text || *p || !v || v > r->most)
-		return err_set(e, ERR_USAGE, "'%s' is no whole number from 1 to %" PRIu64 ", for '%s'", text, r->most,
-		               r->name);
-	*out = v;
-	return 0;
-}
-
-static int assign(struct npusim_work *w, const char *assignment, struct err *e)
-{
-	const char *equals = strchr(assignment, '=');
-	const size_t n = equals ? (size_t)(equals - assignment) : strlen(assignment);
-	int k = 0;
-	char *text;
-
-	while (k < WORKLOAD_KEYS &&
-	       (strlen(workload_rows[k].name) != n || strncmp(workload_rows[k].name, assignment, n) != 0))
-		k++;
-	if (k == WORKLOAD_KEYS)
-		return api_work_unknown(assignment, n, e);
-	if (!equals || !equals[1])
-		return err_set(e, ERR_USAGE, "'%s' has no value: a workload is made of KEY=VALUE", assignment);
-	if (workload_given(&w->spec, (enum workload_key)k))
-		return err_set(e, ERR_USAGE, "'%s' is given twice", workload_rows[k].name);
-	if (workload_rows[k].type == WORKLOAD_COUNT)
-		return api_work_count(equals + 1, &workload_rows[k], workload_place(&w->spec, (enum workload_key)k), e);
-	if (!(text = arena_strdup(w->arena, equals + 1)))
-		return err_nomem(e, "for a workload");
-	*(const char **)workload_place(&w->spec, (enum workload_key)k) = text;
-	return 0;
-}
-
 /* --- what comes of it -------------------------------------------------------------------------------------- */
 
 /* What can be found wrong before there is a machine is found here. */
@@ -99,7 +46,7 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 			api_hold(n);
 		}
 		for (size_t i = 0; i < n_spec && !err.kind; i++)
-			assign(w, spec[i], &err);
+			workload_assign(&w->spec, spec[i], w->arena, &err);
 		if (!err.kind && api_work_look(w, &err) == 0) {
 			api_leave(was);
 			return w;

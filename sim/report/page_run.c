@@ -295,6 +295,12 @@ static int put_explained(struct out_json *j, const struct res_stored *r, struct 
 	return n < 0 ? -1 : 0;
 }
 
+int page_lead(struct out_json *j, const struct res_stored *r, struct err *e)
+{
+	put_verdict(j, r);
+	return put_explained(j, r, e);
+}
+
 int page_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,
              struct err *e)
 {
@@ -308,8 +314,7 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	page_run_put_head(j, from, r);
 	out_json_text(j, "called", called);
 	out_json_text(j, "within", within);
-	put_verdict(j, r);
-	rc = put_explained(j, r, e);
+	rc = page_lead(j, r, e);
 	put_totals(j, r);
 	made.launches = page_machine(j, &r->run);
 	out_json_bool(j, "gpu", made.launches);

@@ -142,7 +142,7 @@ static struct res_next next_of(const char *kind, const struct marginal *b)
 static int convert_late(const struct run_report *r, struct arena *a, struct res_run *run, struct err *e)
 {
 	struct res_next *v = arena_array(a, 2, sizeof *v);
-	struct str asked = STR_INIT;
+	struct str asked = STR_INIT, given = STR_INIT;
 
 	for (int k = 0; r->spec && k < WORKLOAD_KEYS; k++) {
 		const size_t before = asked.len;
@@ -151,8 +151,11 @@ static int convert_late(const struct run_report *r, struct arena *a, struct res_
 		if (asked.len > before)
 			str_addc(&asked, '\n');
 	}
+	cfg_dump_given(r->conf->raw, &given);
 	run->asked = asked.len && !asked.failed ? arena_strdup(a, str_c(&asked)) : NULL;
-	if (!v || asked.failed || (asked.len && !run->asked)) {
+	run->given = given.failed ? NULL : arena_strdup(a, str_c(&given));
+	str_free(&given);
+	if (!v || asked.failed || (asked.len && !run->asked) || !run->given) {
 		str_free(&asked);
 		return err_nomem(e, "to store the run");
 	}

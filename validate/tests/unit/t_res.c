@@ -100,6 +100,7 @@ static struct res_run run(void)
 		                 .next = next,
 		                 .n_next = 2,
 		                 .asked = "model=small\nbatch=4\n",
+		                 .given = "name: small\n",
 		                 .ops = ops,
 		                 .resources = resources,
 		                 .stats = stats };
@@ -222,6 +223,7 @@ TEST(what_is_stored_reads_back)
 	CHECK_STR(s.run.next[0].beyond, "a die of 900 mm2");
 	CHECK(s.run.next[1].key == NULL && isnan(s.run.next[1].saves));
 	CHECK_STR(s.run.asked, "model=small\nbatch=4\n");
+	CHECK_STR(s.run.given, "name: small\n");
 	CHECK_U64(s.run.n_energy, 2);
 	CHECK_STR(s.run.energy[1].block, "dram");
 	CHECK_STR(s.run.energy[1].name, "dram_read");
