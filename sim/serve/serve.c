@@ -147,7 +147,7 @@ double serve_joules(const struct serve_run *r, const struct sched_result *x, dou
 	uint64_t ms; /* of waiting, fJ */
 
 	*idle = NAN;
-	if (!x->energy_fj)
+	if (!x->energy_fj && x->worked)
 		return NAN;
 	ms = !gpu ? pass_energy_waiting(&r->conf->cfg, PS_MS) : gpu_power_known(&g) ? gpu_energy_idle(&g, PS_MS) : 0;
 	*idle = (double)ms / 1e15 * (double)(x->end - x->worked) / (double)PS_MS;

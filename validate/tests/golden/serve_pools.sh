@@ -23,6 +23,9 @@ awk -v a="$(number mean_ms "$TMP/beside")" -v b="$(number mean_ms "$TMP/stop")" 
 serve --prefill dsocr-8 --decode dsocr-8 --set decode:dram.channels=96 --rate 4/s --format json >"$TMP/set"
 awk -v a="$(sed -n '/"tpot_ms"/,/}/s/^ *"p50": \([0-9.]*\).*/\1/p' "$TMP/set")" -v b="$(sed -n '/"tpot_ms"/,/}/s/^ *"p50": \([0-9.]*\).*/\1/p' "$TMP/two")" 'BEGIN { print "a parameter of one pool " (a < 0.9 * b) }'
 
+"$NPUSIM" serve --prefill dsocr-8 --decode dsocr-8 -m llama-3.2-1b --layers 2 --arrivals at-once --number 20 --output 1 --check 0 --format json >"$TMP/none"
+awk -v j="$(number joules "$TMP/none")" -v n="$(number caches "$TMP/none")" 'BEGIN { print "no second token, no cache moves, and those that decode take what waiting takes " (n == 0 && j > 0) }'
+
 echo "which pool holds the rate"
 serve --prefill dsocr-8 --decode dsocr-8 --find-rate --slo-tpot '1 ms' --slo-ttft '1000 ms' --max-batch 4 --format json >"$TMP/r"
 sed -n 's/^ *\("held_by_pool": .*\)/\1/p' "$TMP/r"
