@@ -790,11 +790,10 @@ void run_verdict_doc(struct doc *d, const struct verdict *v)
 
 bool run_verdict_buys(const char *path)
 {
-	static const char *const names[] = { "verdict", "next_buy", "next_switch" };
-	const size_t n = strcspn(path, ".[");
+	static const char *const names[] = { "verdict", "next_buy", "next_switch", "interval.slow_corner" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strlen(names[i]) == n && strncmp(path, names[i], n) == 0)
+		if (strncmp(path, names[i], strlen(names[i])) == 0 && strchr(".[", path[strlen(names[i])]))
 			return true;
-	return false;
+	return strcmp(path, "interval") == 0; /* the whole of it */
 }

@@ -202,6 +202,8 @@ TEST(a_documents_tree_is_that_of_its_text)
 		other += !same;
 	}
 	CHECK(other > 0);
+	CHECK(run_verdict_buys("interval.slow_corner.step_us") && run_verdict_buys("next_buy"));
+	CHECK(!run_verdict_buys("interval.low") && !run_verdict_buys("intervals"));
 	str_free(&text);
 	baseline_free(b);
 	workload_free(&work);
