@@ -45,7 +45,7 @@ done
 echo "what to buy is what 'limits' says, an amount and a switch, and what they take:"
 "$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --format json | sed -n '/"next_buy"/,/}/p; /"next_switch"/,/}/p' | grep -oE '"(key|then)".*|"(mm2|w)"'
 "$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --pairs 0 --fidelity analytic | sed -n 's/^buys most *\([a-z._]*\).*/\1/p; s/^as a switch *\([a-z._]*\).*-> \([a-z0-9]*\):.*/\1 \2/p'
-"$NPUSIM" run -c $CONFIG -m llama-3.2-1b --phase prefill --format json | sed -n '/"next_buy"/,/}/p' | grep -oE '"(mm2|w)": [0-9]' | cut -d: -f1
+"$NPUSIM" run -c $CONFIG -m llama-3.2-1b --phase prefill --format json | sed -n '/"next_buy"/,/}/p' | grep -oE '"(mm2|w)": -?[0-9]' | cut -d: -f1
 
 echo "mostly not simulated: no answer"
 printf 'rules:\n- {name: p, kernel: "^nvjet_", kind: opaque, family: p, friendly: p, library: none}\nbase: pytorch-cuda\n' >"$TMP/rules.yaml"
