@@ -19,7 +19,12 @@ static void span(struct serve_timeline *w, const struct sched_tick *t)
 	const int64_t from = (int64_t)(t->start / PS_NS);
 	struct out_json j;
 
-	chrome_open_event(&w->c, &j, "X", !t->n_pieces ? "decode" : t->seqs ? "mixed" : "prompt", STEPS, STEPS);
+	/* Blocks go to the host and back, and nothing is worked for. */
+	chrome_open_event(&w->c, &j, "X",
+	                  !t->n_pieces ? (t->seqs ? "decode" : "moves")
+	                  : t->seqs    ? "mixed"
+	                               : "prompt",
+	                  STEPS, STEPS);
 	chrome_span(&j, "step", from, (int64_t)((t->start + t->time) / PS_NS) - from);
 	out_json_open(&j, "args", '{');
 	out_json_u64(&j, "decoding", t->seqs);

@@ -37,15 +37,49 @@ struct sched {
 	uint32_t *deciding, n_deciding, *filling;
 	struct sched_piece *pieces;
 	struct sched_step step;
-	struct run *runs;   /* n + 2: of requests, of nobody (n), and the list's ends (n + 1) */
-	uint64_t rows;      /* of the step so far */
-	uint64_t moved;     /* bytes to the host and back in it */
-	bool gave_up;       /* somebody did */
-	size_t next, asked; /* the next that never ran; the next that the scheduler does not have */
-	size_t came, left;  /* the next that has not arrived; how many are done */
+	struct run *runs;         /* n + 2: of requests, of nobody (n), and the list's ends (n + 1) */
+	uint64_t rows;            /* of the step so far */
+	uint64_t moved;           /* bytes to the host and back in it */
+	bool gave_up;             /* somebody did */
+	uint32_t *queue, n_queue; /* who never ran, a heap: the first is let in first */
+	size_t asked;             /* the next that the scheduler does not have */
+	size_t came, left;        /* the next that has not arrived; how many are done */
 	ps_t now;
 	uint64_t in_system;
 };
+
+/* --- the queue ------------------------------------------------------------------------------------------------------- */
+
+static bool sooner(const struct sched *s, uint32_t a, uint32_t b)
+{
+	const uint32_t x = s->a->v[a].priority, y = s->a->v[b].priority;
+
+	return x != y ? x < y : a < b;
+}
+
+static void push(struct sched *s, uint32_t i)
+{
+	uint32_t k = s->n_queue++;
+
+	for (; k && sooner(s, i, s->queue[(k - 1) / 2]); k = (k - 1) / 2)
+		s->queue[k] = s->queue[(k - 1) / 2];
+	s->queue[k] = i;
+}
+
+static void pop(struct sched *s)
+{
+	const uint32_t last = s->queue[--s->n_queue];
+	uint32_t k = 0, c;
+
+	while ((c = 2 * k + 1) < s->n_queue) {
+		c += c + 1 < s->n_queue && sooner(s, s->queue[c + 1], s->queue[c]);
+		if (!sooner(s, s->queue[c], last))
+			break;
+		s->queue[k] = s->queue[c];
+		k = c;
+	}
+	s->queue[k] = last;
+}
 
 /* --- time ------------------------------------------------------------------------------------------------------------ */
 
@@ -73,7 +107,7 @@ static void advance(struct sched *s, ps_t to)
 		integrate(s, ps_max(s->now, s->r->v[s->came].at));
 	integrate(s, to);
 	while (s->asked < s->came && known_at(s, s->asked) <= to)
-		s->asked++;
+		push(s, (uint32_t)s->asked++);
 }
 
 /* --- blocks ---------------------------------------------------------------------------------------------------------- */
@@ -236,7 +270,7 @@ static void begun_prompts(struct sched *s)
 
 static bool anybody(const struct sched *s)
 {
-	return s->n_back || s->next < s->asked;
+	return s->n_back || s->n_queue;
 }
 
 /* Blocks for what is in its cache or is to be, and one token more. */
@@ -252,7 +286,7 @@ static bool reserve(struct sched *s, uint32_t i)
 /* The first that waits, unless it does not fit. */
 static bool let_in(struct sched *s)
 {
-	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : (uint32_t)s->next;
+	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->queue[0];
 	struct seq *q = &s->seqs[i];
 	uint32_t n, found;
 
@@ -264,10 +298,12 @@ static bool let_in(struct sched *s)
 	n = q->away ? 0 : room_for(s, q->fill - found);
 	if ((!n && !q->away) || !reserve(s, i))
 		return false;
-	if (s->n_back)
+	if (s->n_back) {
 		s->n_back--;
-	else
-		s->r->v[s->next++].begun = s->now;
+	} else {
+		pop(s);
+		s->r->v[i].begun = s->now;
+	}
 	s->running[s->n_running++] = i;
 	if (q->away) { /* it goes on in the next step */
 		s->moved += pager_blocks(&s->pager, q->cached) * s->p->block_bytes;
@@ -321,6 +357,17 @@ static uint32_t accepted(const struct sched *s, uint32_t i, uint32_t step)
 	return n;
 }
 
+static void end(struct sched *s, uint32_t i)
+{
+	s->in_system--;
+	drop(s, i);
+	s->seqs[i].state = DONE;
+	s->r->v[i].last = s->now;
+	s->left++;
+	if (s->p->loop && s->left + s->p->loop - 1 < s->a->n)
+		s->r->v[s->left + s->p->loop - 1].at = s->now;
+}
+
 static void leave(struct sched *s, uint32_t i)
 {
 	uint32_t k = 0;
@@ -329,13 +376,46 @@ static void leave(struct sched *s, uint32_t i)
 		k++;
 	memmove(&s->running[k], &s->running[k + 1], (s->n_running - k - 1) * sizeof *s->running);
 	s->n_running--;
-	s->in_system--;
-	drop(s, i);
-	s->seqs[i].state = DONE;
-	s->r->v[i].last = s->now;
-	s->left++;
-	if (s->p->loop && s->left + s->p->loop - 1 < s->a->n)
-		s->r->v[s->left + s->p->loop - 1].at = s->now;
+	end(s, i);
+}
+
+/* Its client has left: true, and it is marked. */
+static bool is_gone(struct sched *s, uint32_t i)
+{
+	const ps_t after = s->a->v[i].gives_up;
+
+	if (!after || s->now < s->r->v[i].at + after)
+		return false;
+	s->r->gone++;
+	return s->r->v[i].gone = true;
+}
+
+static void clients_leave(struct sched *s)
+{
+	const uint32_t waiting = s->n_queue, back = s->n_back;
+
+	if (!s->a->give_up)
+		return;
+	for (uint32_t k = s->n_running; k-- > 0;)
+		if (is_gone(s, s->running[k]))
+			leave(s, s->running[k]);
+	s->n_queue = s->n_back = 0; /* never ahead of what is read */
+	for (uint32_t k = 0; k < waiting; k++) {
+		const uint32_t i = s->queue[k];
+
+		if (is_gone(s, i))
+			end(s, i);
+		else
+			push(s, i);
+	}
+	for (uint32_t k = 0; k < back; k++) {
+		const uint32_t i = s->back[k];
+
+		if (is_gone(s, i))
+			end(s, i);
+		else
+			s->back[s->n_back++] = i;
+	}
 }
 
 static void produce(struct sched *s, uint32_t i, uint32_t n)
@@ -382,7 +462,7 @@ static void sched_count(struct sched *s, ps_t start, uint64_t blocks, uint32_t r
 {
 	struct sched_result *r = s->r;
 
-	r->steps++;
+	r->steps += s->step.seqs || s->step.n_pieces; /* else blocks are moved, and nothing is worked for */
 	r->decode_steps += s->step.seqs && !s->step.n_pieces;
 	r->prompt_steps += !s->step.seqs && s->step.n_pieces;
 	r->mixed_steps += s->step.seqs && s->step.n_pieces;
@@ -442,17 +522,17 @@ static int one_step(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, v
 	const ps_t start = s->now;
 	struct sched_tick t;
 
+	clients_leave(s);
 	make_step(s);
 	assert(s->pager.used <= s->pager.capacity); /* I1 */
 	if (take_time(s, cost, ctx, e) < 0)
 		return -1;
-	if (s->step.seqs || s->step.n_pieces)
-		sched_count(s, start, s->pager.used, s->n_running, &t);
+	sched_count(s, start, s->pager.used, s->n_running, &t);
 	for (uint32_t k = 0; k < s->step.n_pieces; k++)
 		filled(s, s->filling[k], s->pieces[k].tokens);
 	for (uint32_t k = 0; k < s->n_deciding; k++)
 		decoded(s, s->deciding[k]);
-	if (seen && (s->step.seqs || s->step.n_pieces)) {
+	if (seen && s->now > start) {
 		t.made = s->r->made - made;
 		seen(ctx, &s->step, &t);
 	}
@@ -471,11 +551,12 @@ static bool tables(struct sched *s, size_t n)
 	s->deciding = calloc(most + 1, sizeof *s->deciding);
 	s->filling = calloc(most + 1, sizeof *s->filling);
 	s->pieces = calloc(most + 1, sizeof *s->pieces);
+	s->queue = calloc(n, sizeof *s->queue);
 	s->runs = calloc(n + 2, sizeof *s->runs);
 	s->r->v = calloc(n, sizeof *s->r->v);
 	s->r->gaps = calloc(SCHED_GAPS, sizeof *s->r->gaps);
-	return s->seqs && s->running && s->back && s->deciding && s->filling && s->pieces && s->runs && s->r->v &&
-	       s->r->gaps;
+	return s->seqs && s->running && s->back && s->deciding && s->filling && s->pieces && s->queue && s->runs &&
+	       s->r->v && s->r->gaps;
 }
 
 static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void *ctx, struct err *e)
@@ -515,6 +596,7 @@ int sched_run(const struct sched_policy *p, const struct arrivals *a, sched_cost
 	free(s.deciding);
 	free(s.filling);
 	free(s.pieces);
+	free(s.queue);
 	free(s.runs);
 	return rc;
 }
