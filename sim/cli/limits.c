@@ -159,6 +159,7 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 	    cmd_workload_read(&o->workload, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0 &&
 	    (!o->serve || traffic(o, &t, w.in.arena, e) == 0)) {
 		q.serve = o->serve ? &t.ask : NULL;
+		q.served = traffic_point;
 		rc = limits_run_shown(o, &q, &w, db, d, e);
 	}
 	rc = res_close(db, rc, e);
