@@ -36,7 +36,8 @@ static void limits_show(const struct options *o, const struct limits_question *q
 	struct limits_doc v = { r, q->config, NULL, run_fidelity_name(q->run.fidelity), q->step_ppm };
 
 	if (o->serve)
-		str_addf(&text, "a request from its arrival to its last token, %s", o->serve);
+		str_addf(&text, "a request from its arrival to its last token, %s%s", o->serve,
+		         workload_is_part(&part) ? ", " : "");
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
 	limits_doc(d, &v);
