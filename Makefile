@@ -54,7 +54,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make preset sched cost steps latency serve_kept serve serve_memory serve_options serve_options_read capacity curve traffic
+SERVE = arrive arrive_make preset sched sched_pool cost steps latency serve_kept serve serve_memory serve_pools serve_options serve_options_read capacity raise curve traffic
 STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
@@ -62,12 +62,12 @@ DESIGN_OF = design_goal design_eval design_model design_space design_search desi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
-            baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc serve_doc serve_page serve_timeline timeline chrome chrome_trace \
+            baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc pools_doc serve_doc serve_page serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
-            compare_doc limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
+            compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
-            page page_run page_machine page_sweep page_curves design_explain design_page
+            page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen out out_html out_sql shells outfile opt opt_jobs inner opt_files opt_man opt_complete progress
@@ -96,7 +96,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
            machine engine gpu_baseline gpu_l2_form diag fuse map coschedule map_attention analytic figure op_figure \
            validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
-           api arrive sched serve sweep limits ablate experiment res res_old res_share plot timeline chakra
+           api arrive sched sched_pool serve sweep limits ablate experiment res res_old res_share plot timeline chakra
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run design model energy more reuse nest step analytic sweep gpu cycle cores doubt link split
@@ -263,7 +263,7 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
-REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js \
+REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js compared.js \
                sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js serve.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
@@ -457,7 +457,7 @@ validate: all ## the models against better ones and against real devices; tables
 
 .PHONY: studies
 STUDIES = report-tables report-npu review-facts software-recommendations gb200-roofline l4-attention h100-attention \
-          batching kv-cache quantisation fusion gqa context-scaling scale-out ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
+          batching kv-cache quantisation fusion gqa context-scaling scale-out apart ask-kernels ask-stages ask-npu ask-review ask-h100 ask-l4 ask-gb200
 studies: all ## the questions of configs/studies answered: pages in results/studies, claims with verdicts in validate/CLAIMS.md
 	$(Q)mkdir -p results/studies
 	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
@@ -592,6 +592,7 @@ DOC = $(PREFIX)/share/doc/npusim
 PYTHON = $(PREFIX)/lib/python3/dist-packages/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1
+MAN3 = $(PREFIX)/share/man/man3
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
 FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
@@ -603,6 +604,7 @@ install: all ## program, library, headers, npusim.pc, Python, manual page, docum
 	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(LIBDIR)/$(SO) && \
 		ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libnpusim.so)
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
+	$(Q)awk -f sim/api/man3.awk sim/npusim.h >$B/npusim.3 && $(INSTALL) -D -m 644 $B/npusim.3 $(DESTDIR)$(MAN3)/npusim.3
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
 	$(Q)$(if $(wildcard $B/npusim-live.wasm),$(INSTALL) -D -m 644 $B/npusim-live.wasm $(DESTDIR)$(LIBDIR)/npusim/npusim-live.wasm)
@@ -620,7 +622,7 @@ install: all ## program, library, headers, npusim.pc, Python, manual page, docum
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(LIBDIR)/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
-		$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 $(DESTDIR)$(MAN3)/npusim.3 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(LIBDIR)/npusim $(DESTDIR)$(PYTHON) $(DESTDIR)$(DOC)
 

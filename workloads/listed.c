@@ -16,7 +16,9 @@
 #define COLUMN(id, name) [LISTED_##id] = #name,
 static const char *const columns[LISTED_COUNT] = { LISTED_COLUMNS(COLUMN) };
 
-#define ALWAYS (BIT(OP) | BIT(NAME) | BIT(DTYPE) | BIT(BATCH) | BIT(MEASURED_US) | BIT(MEASURED_UJ) | BIT(MEASURED_MHZ))
+#define ALWAYS \
+	(BIT(OP) | BIT(NAME) | BIT(DTYPE) | BIT(BATCH) | BIT(MEASURED_US) | BIT(MEASURED_UJ) | BIT(MEASURED_MHZ) | \
+	 BIT(RESIDENT))
 #define SIZES \
 	(BIT(M) | BIT(N) | BIT(K) | BIT(BATCH) | BIT(HEADS) | BIT(KV_HEADS) | BIT(Q_LEN) | BIT(KV_LEN) | \
 	 BIT(HEAD_DIM) | BIT(V_DIM) | BIT(CAUSAL) | BIT(ROWS) | BIT(COLS) | BIT(ELEMENTS))
@@ -90,11 +92,12 @@ static const struct listed_type types[] = {
 	STORED(bf16, BF16), STORED(fp16, FP16), STORED(fp32, FP32), STORED(tf32, TF32), STORED(fp64, FP64),
 	SCALED(fp8, FP8, FP8), SCALED(fp8_e4m3, FP8, FP8_E4M3), SCALED(fp8_e5m2, FP8, FP8_E5M2), SCALED(int8, INT8, INT8),
 	SCALED(int4, INT4, INT4), SCALED(fp4, FP4, FP4), SCALED(nvfp4, FP4, NVFP4), SCALED(mxfp4, FP4, MXFP4),
+	SCALED(bfp8_b, FP8, BFP8_B), SCALED(bfp4_b, FP4, BFP4_B),
 	STORED(int16, INT16), STORED(int32, INT32), STORED(int64, INT64), STORED(bool, BOOL),
 	/* as others write them */
 	STORED(bfloat16, BF16), STORED(float16, FP16), STORED(half, FP16), STORED(float32, FP32), STORED(float, FP32),
 	STORED(float64, FP64), SCALED(e4m3, FP8, FP8_E4M3), SCALED(e5m2, FP8, FP8_E5M2),
-	SCALED(float8_e4m3fn, FP8, FP8_E4M3), SCALED(float8_e5m2, FP8, FP8_E5M2),
+	SCALED(bfloat8_b, FP8, BFP8_B), SCALED(bfloat4_b, FP4, BFP4_B), SCALED(float8_e4m3fn, FP8, FP8_E4M3), SCALED(float8_e5m2, FP8, FP8_E5M2),
 };
 /* clang-format on */
 #define TYPES (sizeof types / sizeof *types)
@@ -146,7 +149,7 @@ static int type_cell(const char *text, const struct listed_type **out, struct er
 	*out = type_named(text);
 	return *out ? 0
 	            : listed_unknown("format", text, str_nearest(text, names, TYPES),
-	                             "bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int8, int4, nvfp4, mxfp4, ...", e);
+	                             "bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int8, int4, nvfp4, mxfp4, bfp8_b, ...", e);
 }
 
 static const struct listed_kind *kind_named(const char *text, const struct listed_type **to)
@@ -242,6 +245,27 @@ static int algorithm_cell(struct listed *x, const char *text, struct err *e)
 	                      "flash, split_kv, materialised, mla, per_head, grouped", e);
 }
 
+static int resident_cell(struct listed *x, const char *text, struct err *e)
+{
+	static const char *const names[] = { "in", "weights", "out" };
+	size_t n;
+
+	for (const char *p = text; *p; p += n + (p[n] == '+')) {
+		size_t i = 0;
+
+		n = strcspn(p, "+");
+		while (i < LISTED_PLACES && (strlen(names[i]) != n || strncmp(p, names[i], n) != 0))
+			i++;
+		if (i == LISTED_PLACES || (p[n] && !p[n + 1]))
+			return err_set(e, ERR_IO,
+			               "'%s' is operands that lie on chip: 'in', 'weights', 'out', several with '+' "
+			               "between, not '%.40s'",
+			               columns[LISTED_RESIDENT], text);
+		x->resident |= 1u << i;
+	}
+	return 0;
+}
+
 /* "0.1234", "12": what stands in a table, no sign, no exponent. */
 static int amount_cell(enum listed_column c, const char *text, struct err *e)
 {
@@ -274,6 +298,9 @@ int listed_cell(struct listed *x, enum listed_column c, const char *text, struct
 	case LISTED_MEASURED_UJ:
 	case LISTED_MEASURED_MHZ:
 		rc = amount_cell(c, text, e);
+		break;
+	case LISTED_RESIDENT:
+		rc = resident_cell(x, text, e);
 		break;
 	default:
 		break;

@@ -13,7 +13,9 @@
  * `dtype` is of all operands, bf16 where the row says none; `weight_dtype` of a product's w, attention's k and v, a norm's
  * gain and an embedding's table, `dtype` where it says none. Formats with scales (workloads/quant.h) take their bytes;
  * where quant.h has a scale for a row it is one along k, head_dim or cols. A product or attention in a format below 16 bits
- * writes bf16, reductions to an index int64, the rest what it reads.
+ * writes bf16 (but block formats their own), reductions to an index int64, the rest what it reads.
+ * `resident` says which operands lie on chip, as far as they fit, where a row is run alone: `in`, `weights`, `out`, `+` between; without
+ * it all come from memory.
  * Leaves out: strides, rows of a table that repeat, the tables of a rope. */
 #ifndef NPUSIM_WORKLOADS_LISTED_H
 #define NPUSIM_WORKLOADS_LISTED_H
@@ -33,12 +35,15 @@
 	X(HEAD_DIM, head_dim) X(CAUSAL, causal)       X(ALGORITHM, algorithm) X(ROWS, rows)         X(COLS, cols) \
 	X(ELEMENTS, elements) X(DTYPE, dtype)         X(WEIGHT_DTYPE, weight_dtype) \
 	X(MEASURED_US, measured_us)                   X(MEASURED_UJ, measured_uj)                   X(MEASURED_MHZ, measured_mhz) \
-	X(V_DIM, v_dim)
+	X(V_DIM, v_dim)       X(RESIDENT, resident)
 
 #define LISTED_ID(id, name) LISTED_##id,
 enum listed_column { LISTED_COLUMNS(LISTED_ID) LISTED_COUNT };
 #undef LISTED_ID
 /* clang-format on */
+
+/* What `resident` names: what an op reads, products' weights and attention's keys and values, what it writes. */
+enum listed_place { LISTED_IN, LISTED_WEIGHTS, LISTED_OUT, LISTED_PLACES };
 
 struct listed_kind;
 struct listed_type;
@@ -47,6 +52,7 @@ struct listed {
 	const struct listed_kind *kind;
 	const struct listed_type *type, *weights, *to; /* to: of a convert; of the others NULL */
 	enum op_attn algorithm;
+	uint8_t resident;               /* a bit a listed_place */
 	uint64_t v[LISTED_COUNT];       /* sizes; those not given are 0, or 1 where the table means that */
 	uint32_t given;                 /* a bit a column whose cell is not empty */
 	const char *text[LISTED_COUNT]; /* name, measured_uj, measured_mhz; NULL: not given */
@@ -101,6 +107,7 @@ struct listed_io {
 	enum dtype dtype;
 	enum quant quant;
 	uint64_t bytes; /* scales included */
+	bool resident;  /* on chip before the op runs, or after it */
 	bool scratch;   /* room that the algorithm may use: nothing of it need move */
 };
 #define LISTED_IOS 6

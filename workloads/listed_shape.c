@@ -82,6 +82,12 @@ static uint32_t how_many(const struct listed *x, const struct op_traits_operand 
 	return 1;
 }
 
+/* What a packer writes back as a product's operands came. */
+static bool packed(enum quant q)
+{
+	return q == QUANT_BFP8_B || q == QUANT_BFP4_B;
+}
+
 /* Sums are wider than narrow operands. */
 static const struct listed_type *type_of(const struct listed *x, const struct op_traits_operand *p, enum op_role role)
 {
@@ -91,7 +97,7 @@ static const struct listed_type *type_of(const struct listed *x, const struct op
 		return x->weights;
 	if (!p->write || p->scratch)
 		return x->type;
-	if (op_is_product(x->kind->is.kind) && dtype_bits(x->type->dtype) < 16)
+	if (op_is_product(x->kind->is.kind) && dtype_bits(x->type->dtype) < 16 && !packed(x->type->quant))
 		return listed_bf16();
 	return x->to ? x->to : x->type;
 }
@@ -111,9 +117,17 @@ static void listed_shape_add(struct listed_shape *s, const struct listed *x, con
 
 		if (p->when == OP_PARTS && all.n >= n)
 			t.n = all.n / n + (i + 1 == n ? all.n % n : 0);
-		s->io[s->n++] = (struct listed_io){
-			role, p->write, type->dtype, type->quant, listed_shape_bytes_of(type, &t), p->scratch
-		};
+		s->io[s->n++] =
+			(struct listed_io){ role,
+			                    p->write,
+			                    type->dtype,
+			                    type->quant,
+			                    listed_shape_bytes_of(type, &t),
+			                    x->resident >> (p->write                             ? LISTED_OUT
+			                                    : role == OP_WEIGHT || role == OP_KV ? LISTED_WEIGHTS
+			                                                                         : LISTED_IN) &
+			                            1,
+			                    p->scratch };
 	}
 	for (size_t i = 0; i < sizeof p->dims && p->dims[i]; i++)
 		*member(&s->s, (enum op_dim)p->dims[i]) = listed_shape_size_of(x, (enum op_dim)p->dims[i]);

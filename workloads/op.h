@@ -78,6 +78,7 @@ struct op_tensor {
 	int32_t route; /* which router picks the instance; -1: not routed */
 	bool inferred; /* id not in the trace: inferred from shape, dtype and order */
 	bool external; /* there before the stream starts: weights, old KV, inputs */
+	bool resident; /* on chip then, as far as it fits: a table of ops says so */
 };
 
 struct op_operand {
@@ -171,9 +172,16 @@ struct op_stream {
 	const uint32_t *kinds; /* of each stage of the pipeline, which of them it is */
 	uint32_t n_stages, micro;
 	bool turns;               /* a step's result is the next one's input: decode */
+	bool lies;                /* `resident` of tensors says what lies on chip at a start with operands there */
 	bool cases;               /* a benchmark's: what is there before one is there for it alone */
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
 };
+
+/* At a start with operands on chip. */
+static inline bool op_may_lie(const struct op_stream *s, uint32_t tensor)
+{
+	return !s->lies || s->tensors[tensor].resident;
+}
 
 /* Of a collective whose chips are known the machine's links say how long it takes. */
 static inline bool op_is_timed(const struct op *o)

@@ -60,6 +60,7 @@ struct gpu_stream_cfg {
 	uint64_t inline_set;   /* sets of fewer bytes go word by word ... */
 	uint64_t inline_rate;  /* ... at so many bytes/s */
 	ps_t odd;              /* of a large copy whose bytes are no whole pages */
+	uint32_t same;         /* cycles an SM waits for each other one that asks for the same line */
 	uint32_t apart;        /* sectors a cycle and SM where neighbours lie apart, times 100 */
 	uint32_t write_buffer; /* of the L2: what a launch stores before DRAM has to turn between reads and writes */
 };

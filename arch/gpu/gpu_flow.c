@@ -80,16 +80,19 @@ static ps_t together(const struct gpu *g, const struct gpu_launch *l, const stru
 	return gpu_overlap(g->c->overlap, gpu_overlap(g->cfg->rows.overlap, loop, memory), pipe);
 }
 
+bool gpu_flow_far(const struct gpu_launch *l)
+{
+	return (l->mem.read - l->mem.read_hit) * 16 > l->mem.read;
+}
+
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x)
 {
-	bool far;
 	ps_t head = clock_span(l->kernel.cycles, g->clock) + l->kernel.barriers_once * gpu_barrier(g, x->threads);
 
 	if (!l->kernel.start)
 		return head;
 	/* A thread's first loads go together, one for each operand: the slowest counts. */
-	far = (l->mem.read - l->mem.read_hit) * 16 > l->mem.read;
-	return head + (far ? ps_max(g->c->step_dram, g->c->step_l2) : g->c->step_l2) +
+	return head + (gpu_flow_far(l) ? ps_max(g->c->step_dram, g->c->step_l2) : g->c->step_l2) +
 	       (l->kernel.start - 1) * g->c->step_l2;
 }
 

@@ -24,6 +24,8 @@ struct gpu_flow {
 	ps_t sectors;         /* that the load units need beside the instructions */
 };
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
+/* Whether a launch's first loads go to DRAM: a thread's go together, one for each operand, and the slowest counts. */
+bool gpu_flow_far(const struct gpu_launch *l);
 /* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x);
 /* An iteration's round trips and cycles; the round trips of later passes. */

@@ -39,6 +39,8 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps, mates;
 	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
+	/* Above its rated clock is where a board boosts to; below it is what a cap leaves of instructions that need more. */
+	const uint64_t clock = g->clock < g->top || g->c->clock_tensor < g->clock ? g->clock : g->c->clock_tensor;
 	ps_t trip, math, own, step;
 
 	if (!k->tile_m || !k->tile_n || !k->tile_k || s->batch > 1) {
@@ -60,8 +62,8 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	if (bits == 8)
 		rate = rate * gpu_flop_8bit(g->c, l->op->dtype) / g->c->flop_fp8;
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
-	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), g->clock);
-	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, g->clock);
+	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), clock);
+	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, clock);
 	t->start = p->setup;
 	if (!k->asynchronous || k->stages < 3) {
 		own += trip * p->through / MILLION;

@@ -75,6 +75,23 @@ static uint64_t trips(const struct kernel *k, uint64_t cols, uint64_t tile)
 	return least > most ? least : most;
 }
 
+/* Of a row in the L2, a scale that is not: each CTA waits for it once. Where rows miss, too, the head has that trip. */
+static ps_t scale_from_dram(const struct gpu *g, const struct gpu_launch *l)
+{
+	const uint64_t missed = l->mem.read - l->mem.read_hit;
+	uint64_t all = 0, most = 0;
+
+	for (uint32_t i = 0; i < l->op->n_operands; i++) {
+		const struct op_operand *x = &l->stream->operands[l->op->first_operand + i];
+
+		all += x->write ? 0 : x->touched;
+		most = x->write || x->touched < most ? most : x->touched;
+	}
+	if (all == most || missed * 2 < all - most || gpu_flow_far(l))
+		return 0;
+	return ps_max(g->c->step_dram, g->c->step_l2) - g->c->step_l2;
+}
+
 static bool gpu_rows_scaled(const struct gpu_launch *l)
 {
 	uint64_t reads = 0;
@@ -140,6 +157,7 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 	if (s->rows > 1)
 		f->head += clock_span(k->index_cycles, g->clock);
 	if (k->again) {
+		f->head += scale_from_dram(g, l);
 		f->reread = k->again * l->mem.read;
 		f->kept = gpu_rows_kept(g, l, &f->grid, s->cols * bytes);
 	}

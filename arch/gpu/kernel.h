@@ -75,6 +75,7 @@ enum kernel_moves {
 	X(items, "elements of a row a thread holds, or takes in an iteration") \
 	X(instructions, "instructions an element, times 10") \
 	X(wavefronts, "of shared memory and L1 that 32 elements take, times 10") \
+	X(parameters, "lines of the launch's parameters that a CTA picks by its own index, one after the other") \
 	X(index_instructions, "instructions an element, for each input, of each dim it is indexed by, times 10") \
 	X(row_warps, "1: a row is a warp's, 0: a CTA's, 2: as many threads have a row as the grid gives it") \
 	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \

@@ -103,6 +103,16 @@ static const struct cfg_field mapping_schema[] = {
 	CFG_ENUM(struct mapping_cfg, unit, "unit", "any", mapping_units, "the unit that does products, if it can",
 	         "the search"),
 	CFG_BOOL(
+		struct mapping_cfg, passes_read, "passes_read", "false",
+		"a softmax or norm by itself reads its rows from memory in each pass (three, two), as loops that each end at a "
+		"reduction; off: a tile of rows stays for all of them",
+		"off: one loop over tiles; on: XLA ends a fusion at a reduction (openxla.org/xla, fusion emitters)"),
+	CFG_PPM(struct mapping_cfg, overlap, "overlap", "1", 0, 1000000,
+	        "part of a command's tiles that are fetched while one before is computed or stored, so of the shorter of math "
+	        "and transfers what hides; 0: each waits until the one before is over",
+	        "1: double buffers; Tenstorrent's default programs on a Wormhole 0 to 0.1, on a Blackhole 1; an Arc B60's 0.7 (rows of "
+	        "workloads/ops/silicon)"),
+	CFG_BOOL(
 		struct mapping_cfg, side_by_side, "side_by_side", "true",
 		"independent products that are alike (experts, k and v) run at once, each on a group of the cores, where "
 		"that is predicted to be faster; off: one after the other on all cores",
@@ -274,5 +284,6 @@ struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 		                  .routed = noc.routed,
 		                  .port = noc.port ? c->mem.noc.port : 0,
 		                  .swap = machine_core_port(c),
+		                  .engine = dma_rate(&c->dma, 1),
 		                  .reduce = c->mem.noc.reduce };
 }

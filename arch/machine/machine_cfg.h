@@ -49,6 +49,8 @@ struct mapping_cfg {
 	uint32_t tile_m, tile_n, tile_k; /* of a nest */
 	uint32_t stays;                  /* 0: any; else 1 + bits of A, B, C: operands that stay in SRAM whole */
 	uint32_t unit;                   /* 0: any; else 1 + enum unit */
+	bool passes_read;                /* what goes over its rows several times reads them as often */
+	uint32_t overlap;                /* ppm of a command's tiles that are fetched while others are computed */
 	bool side_by_side;               /* independent products that are alike, on groups of cores, where it pays */
 };
 

@@ -77,7 +77,7 @@ struct core {
 	struct core_owner owner;
 	struct dma *dma;
 	struct sram sram;
-	uint32_t cores, window, stages;
+	uint32_t cores, window, stages, overlap;
 	uint32_t oldest, admit,
 		newest; /* oldest: that has not ended; admit: the command whose turn it is to take SRAM */
 	ps_t sync;      /* of a tile, before its math */
@@ -95,7 +95,7 @@ struct core {
 	uint64_t peak[CORE_MOVERS], moved[CORE_MOVERS]; /* bytes/s; bytes */
 	const uint64_t *written_back;
 	uint64_t pinned_bytes, kept_bytes, tiles;
-	bool admitting;
+	bool admitting, prefetch;
 };
 
 static struct seen now_seen(const struct core *c)
@@ -255,7 +255,7 @@ static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
 
 	if (k->ready)
 		return true;
-	if (!i->early)
+	if (!i->early || !c->prefetch)
 		return false;
 	return i->route < 0 || k->c->routed_by < 0 || c->owner.decided(c->owner.ctx, k->c->routed_by);
 }
@@ -611,6 +611,8 @@ static void admit(struct core *c)
 		while (k->next_slot < k->c->tiles) {
 			struct slot *s = &k->slots[k->next_slot % c->stages];
 
+			if (!core_ahead(k->next_slot, c->overlap) && k->tiles_done < k->next_slot)
+				break;
 			if (s->busy || !sram_take(&c->sram, k->c->slot_bytes))
 				break;
 			*s = (struct slot){ .cmd = k, .tile = k->next_slot, .busy = true };
@@ -687,7 +689,7 @@ int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *
 }
 
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
-                      uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e)
+                      uint32_t cores, uint32_t window, bool prefetch, const struct core_owner *owner, struct err *e)
 {
 	struct core *c = calloc(1, sizeof *c);
 
@@ -698,6 +700,8 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 	c->cores = cores;
 	c->window = window;
 	c->stages = dma->stages;
+	c->overlap = 1000000;
+	c->prefetch = prefetch;
 	c->sync = dma->sync;
 	c->cmds = calloc(window, sizeof *c->cmds);
 	c->slots = calloc((size_t)window * dma->stages, sizeof *c->slots);
@@ -732,6 +736,11 @@ void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *
 {
 	memcpy(c->peak, peak, sizeof c->peak);
 	c->written_back = written_back;
+}
+
+void core_overlap(struct core *c, uint32_t ppm)
+{
+	c->overlap = ppm;
 }
 
 void core_between(struct core *c, struct comp *network, uint64_t port)

@@ -5,7 +5,7 @@
  * costs the same for any number of cores.
  * SRAM is given out in program order: a command may take SRAM only when every command before it has taken all it
  * needs, so the oldest can always finish and nothing locks up. Tiles of a command are computed in order; up to
- * `dma.stages` of them are in SRAM. Units serve in order of request.
+ * `dma.stages` of them are in SRAM, where software lets them overlap (`mapping.overlap`). Units serve in order of request.
  * Where time goes: every picosecond between the completion of a command's predecessor and its own is put down to
  * one resource (struct core_account), so the commands' times sum to the run's.
  * Leaves out: cores that go on with the next tile while the fullest is still at this one. */
@@ -26,6 +26,12 @@ struct core_cfg {
 };
 
 extern const struct cfg_field core_schema[];
+
+/* Whether a tile is fetched before those before it are over: so many millionths of a command's are, evenly. */
+static inline bool core_ahead(uint32_t tile, uint32_t ppm)
+{
+	return !tile || ((uint64_t)tile + 1) * ppm / 1000000 > (uint64_t)tile * ppm / 1000000;
+}
 
 /* What a command cost: spans since it became the oldest, by cause, and what it moved. */
 struct core_account {
@@ -79,11 +85,13 @@ struct core_owner {
 struct core;
 
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
-                      uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e);
+                      uint32_t cores, uint32_t window, bool prefetch, const struct core_owner *owner, struct err *e);
 void core_free(struct core *c);
 /* What each resource can carry, bytes/s, and a count of bytes written to DRAM behind the cores' back (NULL: none). Without
  * it nothing is ever full. */
 void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *written_back);
+/* Millionths of a command's tiles that are fetched while others are in SRAM; without it all. */
+void core_overlap(struct core *c, uint32_t ppm);
 /* Where cores reach each other, else where they reach memory; bytes a cycle of its port to a core. */
 void core_between(struct core *c, struct comp *network, uint64_t port);
 void core_watch(struct core *c, const struct watch *w); /* and of the DMA */

@@ -35,6 +35,12 @@ const struct cfg_field dispatch_schema[] = {
 	       "a host round trip: interrupt, read, decide, submit",
 	       "one cudaStreamSynchronize with its pageable copy and the next launch lasts 10 to 15 us in the H200 "
 	       "trace"),
+	CFG_BOOL(
+		struct dispatch_cfg, prefetch, "prefetch", "true",
+		"weights and caches of a command are fetched while it waits for its start and for what it depends on; off: it "
+		"fetches once it has started",
+		"our choice: descriptors are known ahead; off where a runtime starts each op by itself (XDNA2: a start and "
+		"bytes add up)"),
 	CFG_PS(struct dispatch_cfg, launch, "launch", "2 us", 0, 100000 * PS_US, NULL,
 	       "the host rings the doorbell, once a run",
 	       "PCIe write and descriptor fetch: about 1 us each way (our estimate)"),
@@ -338,7 +344,7 @@ struct cp *cp_new(const struct comp_env *env, const struct dispatch_cfg *cfg, co
 		ev_init(&c->flights[i].ev, EV_WORK, awake, &c->flights[i]);
 	}
 	ev_init(&c->ev, EV_WORK, on_issue, c);
-	if (!(c->core = core_new(env, dma, sram, cores, cfg->queue, &owner, e)) ||
+	if (!(c->core = core_new(env, dma, sram, cores, cfg->queue, cfg->prefetch, &owner, e)) ||
 	    stat_add(env->stats, "dispatch.commands", "", "commands dispatched", STAT_COUNT, &c->dispatched, e) < 0 ||
 	    stat_add(env->stats, "dispatch.round_trips", "", "decisions the host took", STAT_COUNT, &c->round_trips,
 	             e) < 0 ||

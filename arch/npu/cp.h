@@ -19,10 +19,11 @@ struct dispatch_cfg {
 	uint32_t queue, batch;
 	bool join; /* independent products of few rows are one command: sim/map/map_horizontal.c */
 	bool dynamic;
-	ps_t branch; /* deciding on the device */
-	ps_t host;   /* a host round trip */
-	ps_t launch; /* the host rings the doorbell: once a run */
-	ps_t floor;  /* from the start of one command to that of the next, the doorbell included */
+	ps_t branch;   /* deciding on the device */
+	ps_t host;     /* a host round trip */
+	bool prefetch; /* loads of what is there before may start before the command does */
+	ps_t launch;   /* the host rings the doorbell: once a run */
+	ps_t floor;    /* from the start of one command to that of the next, the doorbell included */
 };
 
 extern const struct cfg_field dispatch_schema[];

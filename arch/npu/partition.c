@@ -51,6 +51,14 @@ ps_t partition_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, 
 	return halves;
 }
 
+/* An exchange is over when a core's engines are, too. */
+static ps_t by_engines(const struct unit_env *u, ps_t exchange)
+{
+	if (!u->engine || u->swap <= u->engine)
+		return exchange;
+	return exchange / u->engine * u->swap + exchange % u->engine * u->swap / u->engine;
+}
+
 /* A cut, by what it is compared. */
 struct cut {
 	struct unit_split split;
@@ -172,7 +180,7 @@ static void try(struct spread *x, const struct unit_split *s)
 {
 	struct cut c = { .split = *s };
 	const struct unit_plan *p;
-	ps_t exchange = 0, latency = 0, port;
+	ps_t exchange = 0, latency = 0, in;
 	uint64_t bytes;
 
 	take_part(x, s);
@@ -180,12 +188,12 @@ static void try(struct spread *x, const struct unit_split *s)
 	        (x->part.held ? 0 : unit_present(&x->part, partition_bytes_of(x->b_bits, x->part.n * x->part.k)));
 	if (bytes * x->all->cores > x->limits->capacity)
 		return;
-	port = time_at(x->all, x->all->port, bytes);
-	if (port > most_of(x) || !(p = core_plan(x)) || p->span > x->limits->span)
+	in = ps_max(time_at(x->all, x->all->port, bytes), time_at(x->all, x->all->engine, bytes));
+	if (in > most_of(x) || !(p = core_plan(x)) || p->span > x->limits->span)
 		return;
 	if (s->k > 1)
-		exchange = partition_exchange(x->all, x->part.m, x->part.n, s->k, &latency);
-	c.cost = ps_max(p->span, port) + exchange + (p->latency + latency) / 2;
+		exchange = by_engines(x->all, partition_exchange(x->all, x->part.m, x->part.n, s->k, &latency));
+	c.cost = ps_max(p->span, in) + exchange + (p->latency + latency) / 2;
 	c.copied = bytes * s->m * s->n * s->k;
 	if (c.cost <= most_of(x))
 		partition_keep(x, &c);

@@ -52,6 +52,7 @@ struct unit_env {
 	bool routed;           /* what goes further than the next core goes through those between */
 	uint64_t port;         /* bytes a cycle into a core from the network, and out to it; 0: any number */
 	uint64_t swap;         /* the same of partial sums: an ideal network's ports are the DMA engines' */
+	uint64_t engine;       /* bytes a cycle that a core's DMA engines move, in and out together; 0: any number */
 	bool reduce;           /* the network adds up what it carries */
 };
 

@@ -3,6 +3,7 @@
 #include "results/db/res.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -167,6 +168,14 @@ static const char *const migrations[] = {
 	" / case when l.step > 0 then l.step / l.per_ppm * 1e6 else 1 end as gain, l.within as within_error, l.refused,"
 	" coalesce(l.fidelity, r.fidelity) as fidelity, coalesce(l.base_ps, r.total_ps) / 1e6 as base_us"
 	" from run_limit l join run r on r.id = l.run;",
+
+	/* from 9 to 10: what to change next, and what was asked of the workload */
+	"create table run_next(run integer not null references run, place integer not null, kind text not null, key text,"
+	" now text, next text, saves real, low real, high real, mm2 real, watts real, beyond text,"
+	" primary key(run, place)) without rowid;"
+	"create view v_next as select run, kind, key, now, next, saves, low, high, mm2, watts, beyond from run_next"
+	" where key is not null;"
+	"create table run_asked(run integer primary key references run, text text not null, given text);",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -551,6 +560,45 @@ static int put_energy(struct db *db, int64_t run, const struct res_run *r, struc
 	return 0;
 }
 
+static void bind_known(struct sqlite3_stmt *s, int i, double v)
+{
+	if (isfinite(v))
+		db_bind_f64(s, i, v);
+}
+
+/* What no run of before has kept. */
+static int put_late(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+{
+	struct sqlite3_stmt *s;
+
+	for (size_t i = 0; i < r->n_next; i++) {
+		const struct res_next *x = &r->next[i];
+		const double figures[] = { x->saves, x->low, x->high, x->mm2, x->watts };
+
+		if (!(s = db_stmt(db, "insert or ignore into run_next values(?,?,?,?,?,?,?,?,?,?,?,?)", e)))
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, (int64_t)i);
+		db_bind_text(s, 3, x->kind);
+		db_bind_text(s, 4, x->key);
+		db_bind_text(s, 5, x->now);
+		db_bind_text(s, 6, x->then);
+		for (int k = 0; k < 5; k++)
+			bind_known(s, 7 + k, figures[k]);
+		db_bind_text(s, 12, x->beyond);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	if (!r->asked)
+		return 0;
+	if (!(s = db_stmt(db, "insert or ignore into run_asked values(?,?,?)", e)))
+		return -1;
+	db_bind_i64(s, 1, run);
+	db_bind_text(s, 2, r->asked);
+	db_bind_text(s, 3, r->given);
+	return db_run(db, s, e);
+}
+
 /* 1: it was there already. */
 static int put_run(struct db *db, const struct res_workload *w, const struct res_run *run, int64_t *id, struct err *e)
 {
@@ -565,10 +613,10 @@ static int put_run(struct db *db, const struct res_workload *w, const struct res
 		return -1;
 	db_bind_text(s, 1, identity);
 	if ((*id = res_find(db, s, e)) != 0)
-		return *id < 0 ? -1 : 1;
+		return *id < 0 || put_late(db, *id, run, e) < 0 ? -1 : 1;
 	if ((config = put_config(db, run, e)) < 0 || (*id = res_put_head(db, run, config, workload, identity, e)) < 0 ||
 	    res_put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0 ||
-	    put_warnings(db, *id, run, e) < 0 || put_energy(db, *id, run, e) < 0)
+	    put_warnings(db, *id, run, e) < 0 || put_energy(db, *id, run, e) < 0 || put_late(db, *id, run, e) < 0)
 		return -1;
 	return 0;
 }

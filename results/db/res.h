@@ -21,7 +21,7 @@
 #include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 9           /* user_version that this build writes */
+#define RES_SCHEMA 10          /* user_version that this build writes */
 
 struct resdb;
 
@@ -103,6 +103,15 @@ struct res_energy {
 	uint64_t fj;
 };
 
+/* What a run was found to gain from a change of its machine (sim/study/marginal.h). */
+struct res_next {
+	const char *kind;             /* "amount", "choice" */
+	const char *key, *now, *then; /* NULL: nothing that was tried pays */
+	double saves, low, high;      /* of the time; how sure */
+	double mm2, watts;            /* more; what is not known of all these is NaN */
+	const char *beyond;           /* why nobody builds it; NULL */
+};
+
 struct res_run {
 	int64_t id; /* res_get and res_list */
 	const char *config_name, *config_path, *config_text, *build, *start, *fidelity;
@@ -118,7 +127,11 @@ struct res_run {
 	const struct res_warning *warnings;
 	size_t n_warnings;
 	const struct res_energy *energy;
-	size_t n_energy;          /* 0: its power was not modelled */
+	size_t n_energy; /* 0: its power was not modelled */
+	const struct res_next *next;
+	size_t n_next;            /* 0: nobody asked */
+	const char *asked;        /* of the workload: a line an option, "model=llama-3.2-1b"; NULL: not known */
+	const char *given;        /* of the machine, as YAML: what does not follow from the rest; NULL: not known */
 	struct res_limits limits; /* res_get; n 0: 'npusim limits' stored none */
 };
 

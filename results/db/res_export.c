@@ -9,9 +9,9 @@
 #define PIECE (1 << 20)
 #define POINT 1 /* which column of points is their number */
 
-const char *const res_export_names[] = { "points",        "values", "stats",    "kinds",  "resources",
-	                                 "sweeps",        "runs",   "ops",      "stalls", "run-stats",
-	                                 "run-resources", "limits", "warnings", "energy", NULL };
+const char *const res_export_names[] = { "points",   "values", "stats",  "kinds",     "resources",     "sweeps",
+	                                 "runs",     "ops",    "stalls", "run-stats", "run-resources", "limits",
+	                                 "warnings", "energy", "next",   NULL };
 
 /* In the order of the names; those with ?1 are of sweeps, all of them where it is 0. Points are made below. */
 static const char *const queries[] = {
@@ -29,6 +29,7 @@ static const char *const queries[] = {
 	"select * from v_limits order by run, key",
 	"select * from v_warnings order by run, what, text",
 	"select * from v_energy order by run, block, name",
+	"select * from v_next order by run, kind",
 };
 
 static int res_export_place_of(const char *what, int *place, struct err *e)

@@ -1,5 +1,6 @@
 /* res_read.c - reading runs back. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +305,58 @@ static int read_energy(struct res_reader *r, struct res_stored *out)
 	return 0;
 }
 
+static double known_f64(struct sqlite3_stmt *s, int i)
+{
+	return db_col_null(s, i) ? NAN : db_col_f64(s, i);
+}
+
+static int take_next(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
+{
+	(void)ctx;
+	*(struct res_next *)row = (struct res_next){ .kind = res_text(r, s, 0),
+		                                     .key = res_text(r, s, 1),
+		                                     .now = res_text(r, s, 2),
+		                                     .then = res_text(r, s, 3),
+		                                     .saves = known_f64(s, 4),
+		                                     .low = known_f64(s, 5),
+		                                     .high = known_f64(s, 6),
+		                                     .mm2 = known_f64(s, 7),
+		                                     .watts = known_f64(s, 8),
+		                                     .beyond = res_text(r, s, 9) };
+	return 0;
+}
+
+static int take_asked(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
+{
+	(void)ctx;
+	((const char **)row)[0] = res_text(r, s, 0);
+	((const char **)row)[1] = res_text(r, s, 1);
+	return 0;
+}
+
+static int read_late(struct res_reader *r, struct res_stored *out)
+{
+	static const struct res_rows next = {
+		"select count(*) from run_next where run = ?",
+		"select kind, key, now, next, saves, low, high, mm2, watts, beyond from run_next where run = ? order by place",
+		sizeof(struct res_next), take_next
+	};
+	static const struct res_rows asked = { "select count(*) from run_asked where run = ?",
+		                               "select text, given from run_asked where run = ?", 2 * sizeof(char *),
+		                               take_asked };
+	struct res_found all;
+
+	if (res_read_rows(r, &next, out->run.id, NULL, &all) < 0)
+		return -1;
+	out->run.next = all.v;
+	out->run.n_next = all.n;
+	if (res_read_rows(r, &asked, out->run.id, NULL, &all) < 0)
+		return -1;
+	out->run.asked = all.n ? ((const char *const *)all.v)[0] : NULL;
+	out->run.given = all.n ? ((const char *const *)all.v)[1] : NULL;
+	return 0;
+}
+
 static int unknown_run(struct res_reader *r, int64_t id)
 {
 	struct sqlite3_stmt *s = db_stmt(r->db, "select count(*), min(id), max(id) from run", r->e);
@@ -333,7 +386,7 @@ static int get(struct res_reader *r, int64_t id, struct res_stored *out)
 	if (db_run(r->db, s, r->e) < 0)
 		return -1;
 	return read_work_ops(r, out) < 0 || read_ops(r, &x) < 0 || read_sums(r, &x) < 0 || read_limits(r, out) < 0 ||
-	                       read_warnings(r, out) < 0 || read_energy(r, out) < 0
+	                       read_warnings(r, out) < 0 || read_energy(r, out) < 0 || read_late(r, out) < 0
 	               ? -1
 	               : 0;
 }

@@ -375,6 +375,7 @@ function show() {
 	};
 
 	document.querySelector('h1').textContent = document.title;
+	if (data.compared) section('compared', 'What differs', showCompared(data.compared));
 	if (data.runs.length > 1) section('runs', 'All runs', byWorkload(data.runs).map(overview));
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
 	(data.designs || []).forEach((x, i) => section('design' + i, `A design of ${base(x.machine)}`, showDesign(x, 'design' + i)));

@@ -50,7 +50,9 @@ int interval_load(struct arena *a, struct interval *out, struct err *e)
 int interval_load_from(const struct source *from, struct arena *a, struct interval *out, struct err *e)
 {
 	char path[512];
+	struct interval_met *met;
 	struct yaml *y;
+	size_t n;
 	int rc;
 
 	memset(out, 0, sizeof *out);
@@ -62,7 +64,10 @@ int interval_load_from(const struct source *from, struct arena *a, struct interv
 	yaml_free(y);
 	if (rc < 0 || from->find(from, out->npu, path, sizeof path, e) < 0)
 		return -1;
-	return accuracy_load_from(from, path, a, &out->silicon, e) < 0 ? -1 : 1;
+	if (accuracy_load_from(from, path, a, &out->silicon, e) < 0 || interval_met_read(from, a, &met, &n, e) < 0)
+		return -1;
+	out->shared_family = interval_met_shared(met, n, out->shared, INTERVAL_PARTS);
+	return 1;
 }
 
 /* --- spreads ------------------------------------------------------------------------------------------------------------- */

@@ -16,13 +16,16 @@
  * class of op, weighted by share of time. They hold what was never held, too. A range is Student's t of the middles of the
  * machines in configs/accuracy/families.yaml, its own family's left out, with their mean spread inside; below, it ends where no
  * machine's tenth percentile lies. The same goes for a class of which its family's rows have none.
+ * One factor of a time hides that a model of many small ops suffers most: beside it stands the slow corner, where each op waits for
+ * the one before, starts as late and reads DRAM as slowly as the worst of the other families.
  * A machine that npusim calibrate fitted to its own rows is as sure as they are many and near, by class: Student's t of their mean
  * error.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * The ratio of two machines' times is surer than both times are: machines of one group (GPUs, NPUs of one family) have `shared` of
  * their errors in common, class by class, and a machine has all of them in common with itself. `shared` is found on whole steps
- * that two GPUs ran, with INTERVAL_PRIOR pairs beside them that share nothing; pairs of NPUs there are none, so they are taken
- * to share as much.
+ * that two GPUs ran, with INTERVAL_PRIOR pairs beside them that share nothing; NPUs of a family whose silicon was met are taken to share
+ * as much. Of a family that was not, most of what is not known is the family's own: `shared_family` is found on the middles of machines
+ * of one family, class by class, beside what machines differ by, with INTERVAL_PRIOR pairs that share as much as GPUs do.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
  * Coverage, also with a device and with a model left out: validate/tests/unit/t_interval.c, validate/ACCURACY.md. */
 #ifndef NPUSIM_SIM_ACCURACY_INTERVAL_H
@@ -40,10 +43,11 @@
 
 /* What intervals are made by: configs/accuracy/intervals.yaml, which `npusim validate --totals` writes. */
 struct interval {
-	double quantile;     /* spreads on either side: of a GPU, */
-	double npu_quantile; /* and of an NPU, whose totals are whole blocks of layers on the nearest silicon */
-	double elsewhere;    /* times the spread, on a GPU that was not held */
-	double shared;       /* of the errors of two machines of one group, in a class */
+	double quantile;      /* spreads on either side: of a GPU, */
+	double npu_quantile;  /* and of an NPU, whose totals are whole blocks of layers on the nearest silicon */
+	double elsewhere;     /* times the spread, on a GPU that was not held */
+	double shared;        /* of the errors of two machines of one group, in a class */
+	double shared_family; /* the same of one family whose silicon was not met (configs/accuracy/families.yaml) */
 	size_t totals;
 	const char *held; /* devices with traces of their own, a blank between */
 	const char *npu;  /* the nearest silicon's file: "configs/accuracy/tpu-v6e.yaml" */
@@ -93,6 +97,8 @@ struct interval_met {
 	const char *machine, *family;
 	bool has[INTERVAL_PARTS];
 	double low[INTERVAL_PARTS], middle[INTERVAL_PARTS], high[INTERVAL_PARTS];
+	ps_t start;     /* of an op; 0: not known */
+	double reached; /* of the DRAM pins' rate; 0: not known */
 };
 #define INTERVAL_MET_LEAST 3 /* machines of a class, of other families */
 int interval_met_read(const struct source *from, struct arena *a, struct interval_met **v, size_t *n, struct err *e);
@@ -100,15 +106,16 @@ int interval_met_read(const struct source *from, struct arena *a, struct interva
 struct interval_range interval_met_range(const struct interval_met *v, size_t n, const char *family,
                                          enum interval_part p);
 
-/* One of two machines that run a workload. */
-struct interval_side {
-	const char *group;             /* whose errors go together; "": of nobody else */
-	uint64_t hash;                 /* of its configuration: the same machine has the same errors */
-	struct interval_range time;    /* true over simulated */
-	struct interval_shares errors; /* what of them is by which class (interval_weigh) */
+/* The worst of the machines of other families; a machine's name NULL: none is known. */
+struct interval_corner {
+	ps_t start;
+	double reached;
+	const char *start_of, *reached_of;
 };
-/* Of the first's time over the second's: true over simulated. No wider than both together; a machine against itself has none. */
-struct interval_range interval_pair_range(const struct interval_side *a, const struct interval_side *b, double shared);
+/* Of the errors of two machines of one family that was not met, what both have; `p`: by the other classes alone (INTERVAL_PARTS: by
+ * all). */
+double interval_met_shared(const struct interval_met *v, size_t n, double prior, enum interval_part p);
+struct interval_corner interval_met_corner(const struct interval_met *v, size_t n, const char *family);
 
 /* What an NPU's interval is made by; kept with runs, so the numbers stay. */
 enum interval_from {
@@ -120,12 +127,25 @@ enum interval_from {
 	INTERVAL_CALIBRATED, /* rows of the machine itself, which its file tells (calibrated.*); of classes without any others */
 	INTERVAL_FROMS
 };
+
+/* One of two machines that run a workload. */
+struct interval_side {
+	const char *group;             /* whose errors go together; "": of nobody else */
+	uint64_t hash;                 /* of its configuration: the same machine has the same errors */
+	enum interval_from from;       /* of an NPU */
+	struct interval_range time;    /* true over simulated */
+	struct interval_shares errors; /* what of them is by which class (interval_weigh) */
+};
+/* Of the first's time over the second's: true over simulated. No wider than both together; a machine against itself has none. */
+struct interval_range interval_pair_range(const struct interval_side *a, const struct interval_side *b, double shared);
+
 #define INTERVAL_FEW 3 /* rows of a class: fewer say nothing of it */
 struct interval_family {
 	enum interval_from from;
 	struct accuracy rows;                        /* INTERVAL_ROWS, of the classes */
 	bool met[INTERVAL_PARTS];                    /* that they have rows of */
 	struct interval_range range[INTERVAL_PARTS]; /* of the others */
+	struct interval_corner corner;               /* INTERVAL_OTHERS */
 };
 int interval_family_of(const struct machine_conf *c, struct arena *a, struct interval_family *out, struct err *e);
 /* Of a total with these times in each part. */

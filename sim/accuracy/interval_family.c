@@ -99,12 +99,30 @@ static int name_of(const struct yaml *y, const struct ynode *at, const char *key
 	return (*out = arena_strdup(a, *out)) ? 0 : err_nomem(e, NULL);
 }
 
+/* What of a slow corner the machine tells; either may be absent. */
+static int read_corner(const struct yaml *y, const struct ynode *n, struct interval_met *m, struct err *e)
+{
+	double us = 0;
+
+	if (ynode_get(n, "start_us") && bound_of(y, n, "start_us", &us, e) < 0)
+		return -1;
+	if (ynode_get(n, "reached") && bound_of(y, n, "reached", &m->reached, e) < 0)
+		return -1;
+	if (m->reached > 1)
+		return yaml_err(y, ynode_get(n, "reached"), e, "no more than 1 of the pins is reached");
+	m->start = (ps_t)(us * (double)PS_US + 0.5);
+	return 0;
+}
+
 static int read_met(const struct yaml *y, const struct ynode *n, struct arena *a, struct interval_met *m, struct err *e)
 {
-	static const char *const keys[] = { "machine", "family", "decode", "prefill", "attention" };
+	static const char *const keys[] = {
+		"machine", "family", "decode", "prefill", "attention", "start_us", "reached"
+	};
 
 	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 ||
-	    name_of(y, n, "machine", a, &m->machine, e) < 0 || name_of(y, n, "family", a, &m->family, e) < 0)
+	    name_of(y, n, "machine", a, &m->machine, e) < 0 || name_of(y, n, "family", a, &m->family, e) < 0 ||
+	    read_corner(y, n, m, e) < 0)
 		return -1;
 	for (int p = 0; p < INTERVAL_PARTS; p++)
 		if (ynode_get(n, part_names[p]) && percentiles(y, ynode_get(n, part_names[p]), m, p, e) < 0)
@@ -205,6 +223,49 @@ struct interval_range interval_met_range(const struct interval_met *v, size_t n,
 		                        fmax(1, rounded(exp(middle + half), 2)) };
 }
 
+/* By how much less than two machines of any families two of one differ, in squares of the middles' logarithms. */
+double interval_met_shared(const struct interval_met *v, size_t n, double prior, enum interval_part without)
+{
+	double sum = INTERVAL_PRIOR * prior;
+	size_t pairs = INTERVAL_PRIOR;
+
+	for (int p = 0; p < INTERVAL_PARTS; p++) {
+		double one = 0, any = 0;
+		size_t n_one = 0, n_any = 0;
+
+		for (size_t i = 0; i < n && p != (int)without; i++)
+			for (size_t k = i + 1; k < n; k++) {
+				const double d = v[i].middle[p] - v[k].middle[p];
+				const bool same = strcmp(v[i].family, v[k].family) == 0;
+
+				if (!v[i].has[p] || !v[k].has[p])
+					continue;
+				*(same ? &one : &any) += d * d;
+				(*(same ? &n_one : &n_any))++;
+			}
+		if (!n_one || !(any > 0))
+			continue;
+		sum += (double)n_one * fmax(0, 1 - one / (double)n_one / (any / (double)n_any));
+		pairs += n_one;
+	}
+	return sum / (double)pairs;
+}
+
+struct interval_corner interval_met_corner(const struct interval_met *v, size_t n, const char *family)
+{
+	struct interval_corner c = { .reached = 1 };
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(v[i].family, family) == 0)
+			continue;
+		if (v[i].start > c.start)
+			c.start = v[i].start, c.start_of = v[i].machine;
+		if (v[i].reached > 0 && v[i].reached < c.reached)
+			c.reached = v[i].reached, c.reached_of = v[i].machine;
+	}
+	return c;
+}
+
 /* --- a machine's --------------------------------------------------------------------------------------------------------- */
 
 /* Classes of op that an accuracy file names by rows and kind (silicon.h). */
@@ -239,6 +300,8 @@ static int interval_family_read_file(const struct machine_conf *c, struct arena 
 		                        : interval_met_range(v, n, c->cfg.family, (enum interval_part)p);
 	if (rc == 0 && out->from == INTERVAL_UNSAID)
 		out->from = own ? INTERVAL_FITTED : INTERVAL_OTHERS;
+	if (rc == 0 && out->from == INTERVAL_OTHERS)
+		out->corner = interval_met_corner(v, n, c->cfg.family);
 	if (rc == 0 && out->from == INTERVAL_FITTED)
 		rc = ranges_of(y, own, out->range, e);
 	yaml_free(y);

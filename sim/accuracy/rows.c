@@ -37,6 +37,7 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 	struct op_tensor *t = arena_array(a, was->n_operands + 1, sizeof *t);
 	struct op_operand *p = arena_array(a, was->n_operands + 1, sizeof *p);
 	struct op_launch *l = arena_array(a, was->n_launches + 1, sizeof *l);
+	bool lies = false;
 
 	if (!x || !o || !t || !p || !l)
 		return NULL;
@@ -46,6 +47,7 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 		p[i] = s->operands[was->first_operand + i];
 		t[i] = s->tensors[p[i].tensor];
 		p[i].tensor = i;
+		lies |= t[i].resident;
 	}
 	for (uint32_t i = 0; i < was->n_launches; i++) {
 		l[i] = s->launches[was->first_launch + i];
@@ -64,7 +66,8 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 		                 .addr_end = rows_place(t, was->n_operands),
 		                 .measured_ns = was->measured_ns,
 		                 .kernel_ns = was->measured_ns,
-		                 .wall_ns = -1 };
+		                 .wall_ns = -1,
+		                 .lies = lies };
 	return x;
 }
 
@@ -99,8 +102,11 @@ static uint64_t hash_of(const struct op_stream *s, const struct op *o)
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		h = hash_u64(h, v[i]);
-	for (uint32_t i = 0; i < o->n_operands; i++)
-		h = hash_u64(h, s->tensors[s->operands[o->first_operand + i].tensor].quant);
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_tensor *t = &s->tensors[s->operands[o->first_operand + i].tensor];
+
+		h = hash_u64(h, t->quant + (t->resident ? QUANT_COUNT : 0));
+	}
 	return h;
 }
 
@@ -212,12 +218,22 @@ out:
 	return rc;
 }
 
+/* What a row says lies on chip does so whatever the others start with. */
+static struct run_opts starts(const struct op_stream *one, const struct run_opts *how)
+{
+	struct run_opts o = *how;
+
+	o.start = one->lies ? RUN_RESIDENT : o.start;
+	return o;
+}
+
 static int rows_add_row(struct rows *r, const struct op_stream *one, const struct sample *x,
                         const struct machine_conf *conf, const struct run_opts *how, struct err *e)
 {
+	const struct run_opts mine = starts(one, how);
 	struct arena *a = arena_new(0);
 	struct run_result result;
-	int rc = a ? run_stream(one, conf, how, a, &result, e) : err_nomem(e, "for a run");
+	int rc = a ? run_stream(one, conf, &mine, a, &result, e) : err_nomem(e, "for a run");
 
 	if (rc == 0) {
 		r->one[r->sim.all.n] = one;
@@ -232,9 +248,10 @@ static int rows_add_row(struct rows *r, const struct op_stream *one, const struc
 
 int rows_again(struct rows *r, size_t i, const struct machine_conf *conf, const struct run_opts *how, struct err *e)
 {
+	const struct run_opts mine = starts(r->one[i], how);
 	struct arena *a = arena_new(0);
 	struct run_result result;
-	const int rc = a ? run_stream(r->one[i], conf, how, a, &result, e) : err_nomem(e, "for a run");
+	const int rc = a ? run_stream(r->one[i], conf, &mine, a, &result, e) : err_nomem(e, "for a run");
 
 	if (rc == 0)
 		r->sim.all.v[i].time.total = result.total_ps;

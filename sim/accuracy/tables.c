@@ -509,6 +509,7 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 /* --- experts -------------------------------------------------------------------------------------------------- */
 
 #define EXPERTS_MAX 1024
+#define MARLIN      "marlin_experts"
 #define SMALL       3 /* kernels: where each expert's rows begin, whose a tile is, what is padded (or pointers and strides) */
 
 /* Rows of each expert of the chip that has the most, and how many experts have any. `alpha` 0: even; else loads are spread
@@ -563,40 +564,66 @@ static uint32_t rows_of_experts(uint64_t tokens, uint32_t top, uint32_t experts,
 	return hit;
 }
 
-/* The kernel of FlashInfer's CUTLASS experts on devices that run warp-wide instructions for a type; NULL: another. */
-static const char *cutlass_experts(const struct table *t)
+/* The kernel of experts that are not laid out as vLLM's Triton kernel lays them; NULL: that one. FlashInfer's of CUTLASS run
+ * warp-wide instructions for a type on some devices. */
+static const char *experts_kernel(const struct table *t)
 {
 	static const struct {
-		const char *type;
+		const char *library, *type;
 		uint32_t from, to; /* capabilities */
 		const char *kernel;
 	} of[] = {
-		{ "fp8", 90, 99, "cutlass_experts_widened" },     { "fp8", 89, 89, "cutlass_experts_fp8" },
-		{ "fp8", 120, 129, "cutlass_experts_fp8" },       { "bfloat16", 80, 89, "cutlass_experts_bf16" },
-		{ "bfloat16", 120, 129, "cutlass_experts_bf16" }, { "nvfp4", 120, 129, "cutlass_experts_fp4" },
+		{ "flashinfer_cutlass", "fp8", 90, 99, "cutlass_experts_widened" },
+		{ "flashinfer_cutlass", "fp8_block", 90, 99, "cutlass_experts_block" },
+		{ "flashinfer_cutlass", "fp8", 89, 89, "cutlass_experts_fp8" },
+		{ "flashinfer_cutlass", "fp8", 120, 129, "cutlass_experts_fp8" },
+		{ "flashinfer_cutlass", "bfloat16", 80, 89, "cutlass_experts_bf16" },
+		{ "flashinfer_cutlass", "bfloat16", 120, 129, "cutlass_experts_bf16" },
+		{ "flashinfer_cutlass", "nvfp4", 120, 129, "cutlass_experts_fp4" },
+		{ "marlin", "", 90, 99, MARLIN "_hopper" },
+		{ "marlin", "", 80, 129, MARLIN },
+		{ "oaitriton", "", 80, 129, "ogs_experts" },
 	};
 	const uint32_t capability = t->gpu.cfg->sm.capability;
 
-	for (size_t i = 0; strstr(tables_text(t, KERNEL), "flashinfer_cutlass") && i < sizeof of / sizeof *of; i++)
-		if (strcmp(of[i].type, tables_text(t, DTYPE)) == 0 && capability >= of[i].from &&
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		if (strstr(tables_text(t, KERNEL), of[i].library) &&
+		    (!*of[i].type || strcmp(of[i].type, tables_text(t, DTYPE)) == 0) && capability >= of[i].from &&
 		    capability <= of[i].to)
 			return of[i].kernel;
 	return NULL;
 }
 
+/* Rows of a tile of Marlin's experts (vllm/model_executor/layers/fused_moe/fused_marlin_moe.py): the least that leaves a tenth. */
+static uint32_t marlin_rows(uint64_t picks, uint64_t experts)
+{
+	static const uint32_t rows[] = { 8, 16, 32, 48, 64 };
+	size_t i = 0;
+
+	while (i + 1 < sizeof rows / sizeof *rows && picks * 10 >= 9 * experts * rows[i])
+		i++;
+	return rows[i];
+}
+
+struct experts_asked {
+	uint64_t tokens, picks, experts; /* picks of all chips; experts of this one */
+};
+
 /* One of the two grouped products: rows[i] rows of expert i times its weights. */
 static int grouped(struct table *t, const char *name, const char *cls, enum dtype d, uint32_t bits,
-                   const uint64_t *rows, uint32_t hit, uint64_t tokens, uint64_t n, uint64_t k, struct err *e)
+                   const uint64_t *rows, uint32_t hit, struct experts_asked x, uint64_t n, uint64_t k, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
-	const char *cutlass = cutlass_experts(t);
-	struct experts_tile tile = experts_tile_of(tokens);
+	const char *own = experts_kernel(t);
+	struct experts_tile tile = experts_tile_of(x.tokens);
 	struct kernel kernel;
 	uint64_t all = 0, tiles = 0, weights = hit * n * k * bits / 8 + (bits == 4 ? hit * n * k / 16 : 0);
 
-	kernel = kernels_match(t->k, cutlass ? cutlass : "fused_moe_kernel", o->rule);
-	if (cutlass)
+	kernel = kernels_match(t->k, own ? own : "fused_moe_kernel", o->rule);
+	if (own && strncmp(own, MARLIN, sizeof MARLIN - 1) == 0)
+		kernel.tile_n = marlin_rows(x.picks, x.experts);
+	if (own)
 		tile = (struct experts_tile){ .rows = kernel.tile_n, .outputs = kernel.tile_m, .threads = 256 };
 	for (uint32_t i = 0; i < hit; i++) {
 		all += rows[i];
@@ -606,16 +633,16 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 	operand(s, o, tables_tensor(s, "x", OP_ACTIVATION, d, dtype_bytes(d, all * k), true), false);
 	operand(s, o, tables_tensor(s, "w", OP_WEIGHT, d, weights, true), false);
 	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * all * n, false), true);
-	if (d == DT_FP4 && !cutlass) {
+	if (d == DT_FP4 && !own) {
 		if (!lay_out(t, o))
 			return 1;
 	} else {
 		struct op_launch *l = &s->launches[s->n_launches];
 
 		*l = (struct op_launch){ .trace_id = -1,
-			                 .name = cutlass ? cutlass : "fused_moe_kernel",
+			                 .name = own ? own : "fused_moe_kernel",
 			                 .waits_for = -1,
-			                 .registers = cutlass ? 168 : 128 };
+			                 .registers = own ? 168 : 128 };
 		l->grid[0] = (uint32_t)(tiles * div_up(n, tile.outputs));
 		l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
 		l->block[0] = tile.threads;
@@ -655,6 +682,7 @@ static int experts_row(struct table *t, struct err *e)
 	uint64_t tokens, hidden, inter, top, experts, tp, ep, ns, rows[EXPERTS_MAX];
 	const bool own = strstr(tables_text(t, KERNEL), "flashinfer_cutlass") != NULL,
 		   quantises = strncmp(tables_text(t, DTYPE), "fp8", 3) == 0;
+	struct experts_asked asked;
 	uint64_t picks;
 	double alpha;
 	uint32_t hit;
@@ -685,18 +713,19 @@ static int experts_row(struct table *t, struct err *e)
 	picks = own ? 0 : tokens * top;
 	for (uint32_t i = 0; own && i < hit; i++)
 		picks += rows[i];
+	asked = (struct experts_asked){ .tokens = tokens, .picks = tokens * top, .experts = experts / ep };
 	for (int i = 0; i < SMALL; i++)
 		if (tables_copy(t, name, cls, picks, true, e) < 0)
 			return -1;
 	if (quantises && tables_copy(t, name, cls, tokens * hidden, false, e) < 0)
 		return -1;
 	if (tables_copy(t, name, cls, picks, true, e) < 0 ||
-	    (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, tokens, 2 * inter, hidden, e)) < 0)
+	    (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, asked, 2 * inter, hidden, e)) < 0)
 		return -1;
 	if (rc == 0 &&
 	    (tables_copy(t, name, cls, picks * inter, false, e) < 0 ||
 	     (quantises && tables_copy(t, name, cls, picks * inter, false, e) < 0) ||
-	     (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, tokens, hidden, inter, e)) < 0 ||
+	     (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, asked, hidden, inter, e)) < 0 ||
 	     tables_copy(t, name, cls, picks * hidden, false, e) < 0))
 		return -1;
 	if (rc > 0)

@@ -5,59 +5,7 @@
 #include <string.h>
 
 #include "sim/api/api.h"
-
-/* --- the spec ---------------------------------------------------------------------------------------------- */
-
-static int api_work_unknown(const char *assignment, size_t n, struct err *e)
-{
-	const char *names[WORKLOAD_KEYS], *near;
-	char word[64];
-
-	for (int k = 0; k < WORKLOAD_KEYS; k++)
-		names[k] = workload_rows[k].name;
-	snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), assignment);
-	near = str_nearest(word, names, WORKLOAD_KEYS);
-	return err_set(e, ERR_USAGE, "a workload has no '%s'%s%s%s", word, near ? "; did you mean '" : "",
-	               near ? near : "", near ? "'?" : "");
-}
-
-static int api_work_count(const char *text, const struct workload_row *r, uint64_t *out, struct err *e)
-{
-	uint64_t v = 0;
-	const char *p = text;
-
-	for (; *p >= '0' && *p <= '9' && v <= r->most; p++)
-		v = 10 * v + (uint64_t)(*p - '0');
-	if (p == text || *p || !v || v > r->most)
-		return err_set(e, ERR_USAGE, "'%s' is no whole number from 1 to %" PRIu64 ", for '%s'", text, r->most,
-		               r->name);
-	*out = v;
-	return 0;
-}
-
-static int assign(struct npusim_work *w, const char *assignment, struct err *e)
-{
-	const char *equals = strchr(assignment, '=');
-	const size_t n = equals ? (size_t)(equals - assignment) : strlen(assignment);
-	int k = 0;
-	char *text;
-
-	while (k < WORKLOAD_KEYS &&
-	       (strlen(workload_rows[k].name) != n || strncmp(workload_rows[k].name, assignment, n) != 0))
-		k++;
-	if (k == WORKLOAD_KEYS)
-		return api_work_unknown(assignment, n, e);
-	if (!equals || !equals[1])
-		return err_set(e, ERR_USAGE, "'%s' has no value: a workload is made of KEY=VALUE", assignment);
-	if (workload_given(&w->spec, (enum workload_key)k))
-		return err_set(e, ERR_USAGE, "'%s' is given twice", workload_rows[k].name);
-	if (workload_rows[k].type == WORKLOAD_COUNT)
-		return api_work_count(equals + 1, &workload_rows[k], workload_place(&w->spec, (enum workload_key)k), e);
-	if (!(text = arena_strdup(w->arena, equals + 1)))
-		return err_nomem(e, "for a workload");
-	*(const char **)workload_place(&w->spec, (enum workload_key)k) = text;
-	return 0;
-}
+#include "sim/study/split.h"
 
 /* --- what comes of it -------------------------------------------------------------------------------------- */
 
@@ -69,7 +17,9 @@ static int api_work_look(struct npusim_work *w, struct err *e)
 	int rc = workload_check(&w->spec, WORKLOAD_LIBRARY, e);
 
 	if (rc == 0 && w->spec.model) {
-		rc = workload_describe(&w->spec, &by, &x, e);
+		const struct workload_spec whole = split_without(&w->spec);
+
+		rc = workload_describe(&whole, &by, &x, e);
 		workload_free(&x);
 	} else if (rc == 0 && w->spec.trace) {
 		rc = workload_read(&w->spec, &by, &w->w[MACHINE_COMMANDS], e);
@@ -96,7 +46,7 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 			api_hold(n);
 		}
 		for (size_t i = 0; i < n_spec && !err.kind; i++)
-			assign(w, spec[i], &err);
+			workload_assign(&w->spec, spec[i], w->arena, &err);
 		if (!err.kind && api_work_look(w, &err) == 0) {
 			api_leave(was);
 			return w;
@@ -108,19 +58,52 @@ npusim_work *npusim_work_new(npusim *n, const char *const *spec, size_t n_spec, 
 	return NULL;
 }
 
+struct api_split {
+	const struct source *source;
+	const struct machine_cfg *machine;
+};
+
+static int api_split_build(void *arg, const struct workload_spec *s, struct arena *a, struct op_stream *out,
+                           struct err *e)
+{
+	const struct api_split *x = arg;
+	const struct workload model = { .source = WORKLOAD_MODEL };
+
+	return workload_again(&model, s, &(struct workload_reader){ .source = x->source, .machine = x->machine }, a,
+	                      out, e);
+}
+
+/* The spec with the split that this machine likes best where that is asked. */
+static int settle(struct npusim_work *w, const struct machine_conf *conf, struct workload_spec *spec, struct err *e)
+{
+	struct api_split x = { w->n->source, &conf->cfg };
+	const struct run_opts how = run_opts_default();
+	uint32_t tried;
+
+	*spec = w->spec;
+	return split_asked(spec) ? split_best(spec, conf, &how, api_split_build, &x, w->arena, &tried, e) : 0;
+}
+
 const struct workload *api_work_for(struct npusim_work *w, const struct machine_conf *conf, struct err *e)
 {
 	const struct workload_reader by = { .source = w->n->source, .machine = &conf->cfg };
 	const enum machine_runs runs = w->spec.trace ? MACHINE_COMMANDS : machine_runs(&conf->cfg);
 	struct workload *x = &w->w[runs];
+	struct workload_spec spec;
 
+	if (w->have[runs] && split_asked(&w->spec) && w->program_of != cfg_hash(conf->raw)) {
+		err_set(e, ERR_USAGE, "this workload's split was found for another machine: make a workload for each");
+		return NULL;
+	}
 	if (w->have[runs] && w->spec.program && w->program_of != cfg_hash(conf->raw)) {
 		err_set(e, ERR_USAGE, "this program was read for another machine: make a workload for each");
 		return NULL;
 	}
 	if (w->have[runs])
 		return x;
-	if (workload_read(&w->spec, &by, x, e) < 0) {
+	if (settle(w, conf, &spec, e) < 0)
+		return NULL;
+	if (workload_read(&spec, &by, x, e) < 0) {
 		workload_free(x);
 		return NULL;
 	}

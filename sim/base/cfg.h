@@ -142,7 +142,9 @@ void cfg_range(const struct cfg *c, size_t i, struct str *out);               /*
 const char *cfg_unit(enum cfg_type t);                                        /* stored: "bytes", "kHz"; "" for none */
 
 void cfg_dump(const struct cfg *c, struct str *out); /* YAML that loads to the same config */
-uint64_t cfg_hash(const struct cfg *c);              /* of the dump's resolved values */
+/* The same of what was given alone: what follows from that can be moved by it. */
+void cfg_dump_given(const struct cfg *c, struct str *out);
+uint64_t cfg_hash(const struct cfg *c); /* of the dump's resolved values */
 /* What the section describes is not there, or it is: of what is not, rows are in no hash, as nothing reads them. */
 void cfg_absent(struct cfg *c, const char *section, bool absent);
 

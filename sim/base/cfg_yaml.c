@@ -218,7 +218,7 @@ static void add_scalar(struct str *out, const char *s)
 	str_addc(out, '"');
 }
 
-void cfg_dump(const struct cfg *c, struct str *out)
+static void dump(const struct cfg *c, bool all, struct str *out)
 {
 	struct str value = STR_INIT;
 	const struct cfg_section *open = NULL;
@@ -227,7 +227,7 @@ void cfg_dump(const struct cfg *c, struct str *out)
 		for (size_t i = 0; i < c->n; i++) {
 			const struct cfg_slot *r = &c->rows[i];
 
-			if ((*r->section->name != '\0') != nested)
+			if ((*r->section->name != '\0') != nested || (!all && !cfg_at(c, i).given))
 				continue;
 			if (nested && r->section != open)
 				str_addf(out, "%s:\n", r->section->name);
@@ -240,4 +240,14 @@ void cfg_dump(const struct cfg *c, struct str *out)
 		}
 	out->failed |= value.failed;
 	str_free(&value);
+}
+
+void cfg_dump(const struct cfg *c, struct str *out)
+{
+	dump(c, true, out);
+}
+
+void cfg_dump_given(const struct cfg *c, struct str *out)
+{
+	dump(c, false, out);
 }

@@ -5,7 +5,7 @@
 #include "sim/base/version.h"
 #include "sim/cli/cmd.h"
 #include "sim/cli/ops_table.h"
-#include "sim/report/ablate_doc.h"
+#include "sim/report/ablate_explain.h"
 #include "sim/report/run_verdict.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
@@ -98,6 +98,7 @@ static int write_page(const struct ablate_doc *v, const char *path, struct err *
 static int ablate(const struct options *o, struct doc *d, struct err *e)
 {
 	struct ablation *x = ablate_load(o->file, e);
+	struct explain_line lines[EXPLAIN_LINES];
 	struct ablate_doc v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
 	int rc = -1;
 
@@ -109,6 +110,11 @@ static int ablate(const struct options *o, struct doc *d, struct err *e)
 		err_nomem(e, "for an ablation");
 	else
 		rc = run_all(o, &v, e);
+	if (rc == 0 && (rc = ablate_explain(&v, x->a, lines, e)) >= 0) {
+		v.lines = lines;
+		v.n_lines = (size_t)rc;
+		rc = 0;
+	}
 	if (rc == 0)
 		ablate_doc(d, &v);
 	if (rc == 0 && o->page)
@@ -146,8 +152,8 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'w', "workload", OPT_LIST, &o.workloads, "NAME", "only this workload of the file; may be repeated" },
 		{ 0, "page", OPT_WRITE, &o.page, "FILE.html",
-		  "write a page there, for any browser: of each change whether it is as claimed on each workload, by how much and"
-		  " why" },
+		  "write a page there, for any browser: first which change to build for which workload and the whole in sentences,"
+		  " then of each change whether it is as claimed on each workload, by how much and why" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "how all of them are run, and judged by that alone; analytic, the closed form, takes seconds. By default in closed"
 		  " form, and again with events, which take a hundred times as long, where that is too near the base: under"
@@ -188,7 +194,10 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		"npusim ablate configs/studies/npu-recommendations.yaml -w 'Llama-1B decode' --fidelity analytic\n"
 		"npusim ablate configs/studies/npu-recommendations.yaml\n"
 		"npusim ablate configs/studies/npu-recommendations.yaml --page /tmp/recommendations.html\n"
-		"npusim ablate configs/studies/npu-recommendations.yaml -w 'DeepSeek-OCR decode' --format csv\n",
+		"npusim ablate configs/studies/npu-recommendations.yaml -w 'DeepSeek-OCR decode' --format csv\n"
+		"npusim ablate configs/studies/npu-recommendations.yaml -w 'Llama-1B decode' --fidelity analytic --format json"
+		" >/tmp/a.json\n"
+		"npusim explain /tmp/a.json\n",
 		opts,
 		1,
 		1

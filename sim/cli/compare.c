@@ -94,7 +94,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 {
 	struct res_stored runs[COMPARE_DOC_MOST];
 	const struct res_stored *shown[COMPARE_DOC_MOST];
-	struct compare_doc c = { shown, (size_t)args->n, NULL, o->top, a };
+	struct compare_doc c = { .runs = shown, .n = (size_t)args->n, .top = o->top, .a = a };
 	struct res_workload measured;
 	int64_t ids[COMPARE_DOC_MOST];
 
@@ -159,12 +159,14 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim compare [RUN | POINT]... [-r R.db] [-t T.db] [--sweep N]",
-		"Stored runs side by side, by kind of op and op by op. The first run named is the reference: a ratio above"
+		"Stored runs side by side: what differs of the machines, time by kind of op, by what was waited for and op by op,"
+		" energy by block; of two first the difference in sentences. The first run named is the reference: a ratio above"
 		" 1 says that the other is faster. One run alone is compared with what was measured. Without a run the"
 		" stored ones are listed. With -t the measured times are that trace's, of the run's own range unless '--range' says another. With --sweep the numbers are points of a sweep: their settings, kinds of op, what"
 		" held each back, and the statistics that differ most.",
 		"npusim compare -r /tmp/r.db\n"
 		"npusim compare 1 2 -r /tmp/r.db\n"
+		"npusim compare 1 2 -r /tmp/r.db --format html >/tmp/differences.html\n"
 		"npusim compare 1 -r /tmp/r.db -t /tmp/t.db\n"
 		"npusim compare 0 8 -r /tmp/sweep.db --sweep 0\n",
 		opts,

@@ -101,8 +101,10 @@ static int told_document(const char *path, struct arena *a, struct explain_line 
 		list = json_find(root, "explained", &none);
 		n = list ? sentences(list, lines) : 0;
 		if (!n)
-			n = err_set(e, ERR_IO, "'%s' explains nothing: 'npusim design --format json' writes what does",
-			            path);
+			n = err_set(
+				e, ERR_IO,
+				"'%s' explains nothing: 'npusim design' and 'npusim ablate' write what does, with --format json",
+				path);
 	}
 	input_free(in);
 	str_free(&text);
@@ -168,18 +170,23 @@ int cmd_explain(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim explain (R.db [--run N] | DESIGN.json)",
+		"npusim explain (R.db [--run N] | DESIGN.json | ABLATION.json)",
 		"A stored run in ten sentences: how long it takes and how sure that is, what holds it, what no mapping could be"
 		" under, what passes DRAM, where the time goes, what it takes in energy, and what to change. Below each stand"
 		" its figure, the ops or the resource that it is of, and where the constant behind it is from, as the machine's file"
 		" says. What to change is said where 'npusim limits -o' stored it. Of a design, as 'npusim design --format json' writes"
-		" one: what to build, what that reaches and at what price, what led there, what lies beside it.",
+		" one: what to build, what that reaches and at what price, what led there, what lies beside it. Of an ablation,"
+		" as 'npusim ablate --format json' writes one: what all of it saves, what pays most, what is missed, what costs, what does"
+		" nothing, how its claims stand.",
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.2-1b -o /tmp/r.db\n"
 		"npusim explain /tmp/r.db\n"
 		"npusim limits -c configs/npu/dsocr.yaml -m llama-3.2-1b -o /tmp/r.db\n"
 		"npusim explain /tmp/r.db --run 1 --format json\n"
 		"npusim design -c dsocr -m llama-3.2-1b --reach 'tokens_per_s >= 1400' --format json >/tmp/d.json\n"
-		"npusim explain /tmp/d.json\n",
+		"npusim explain /tmp/d.json\n"
+		"npusim ablate configs/studies/npu-recommendations.yaml -w 'Llama-1B decode' --fidelity analytic --format json"
+		" >/tmp/a.json\n"
+		"npusim explain /tmp/a.json\n",
 		opts,
 		1,
 		1

@@ -156,7 +156,7 @@ int cmd_export(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim export [--chakra PREFIX -c SYSTEM -m MODEL ...] R.db "
-		"[points|values|stats|kinds|resources|sweeps|runs|ops|stalls|run-stats|run-resources|limits|warnings|energy]",
+		"[points|values|stats|kinds|resources|sweeps|runs|ops|stalls|run-stats|run-resources|limits|warnings|energy|next]",
 		"Writes stored results as CSV, for pandas, R or a spreadsheet. 'points', the default, is a row a "
 		"design of a"
 		" sweep: its axes as columns (numbers in bytes, bytes a second, Hz and ps), its times and totals, and "

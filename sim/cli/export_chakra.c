@@ -69,8 +69,8 @@ int export_chakra(const struct export_chakra *o, struct str *out, struct err *e)
 
 	if (rc == 0 && !(c = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
 		rc = -1;
-	if (rc == 0 && split_asked(&spec))
-		rc = split_best(&spec, c, &how, split_build, &c->cfg, a, &tried, e);
+	if (rc == 0)
+		rc = split_settle(&spec, c, &how, a, &tried, e);
 	if (rc == 0)
 		rc = cmd_workload_read(&spec, &c->cfg, &w, e);
 	if (rc == 0) {

@@ -9,6 +9,7 @@
 #include "sim/report/limits_doc.h"
 #include "sim/report/limits_store.h"
 #include "sim/serve/serve_options.h"
+#include "sim/study/split.h"
 #include "sim/ui/progress.h"
 #include "workloads/known.h"
 
@@ -131,14 +132,30 @@ static int limits_mixed(const struct options *o, struct doc *d, struct err *e)
 }
 
 /* Requests in place of a step; of the largest rate there is a command. */
-static int traffic(const struct options *o, struct serve_opts *t, struct arena *a, struct err *e)
+static int traffic(const struct options *o, const struct workload_spec *spec, struct serve_opts *t, struct arena *a,
+                   struct err *e)
 {
-	t->ask.workload = o->workload;
+	t->ask.workload = *spec;
 	if (serve_options_parse(o->serve, a, t, e) < 0 || serve_options(t, e) < 0)
 		return -1;
 	return t->find ? err_set(e, ERR_USAGE,
 	                         "what raises the largest rate is asked by 'npusim serve --find-rate --limits'")
 	               : 0;
+}
+
+/* One split, that of the machine as it is: what is moved afterwards runs split alike. */
+static int settle(const struct limits_question *q, struct workload_spec *spec, struct arena *a, struct err *e)
+{
+	struct machine_conf *c;
+	uint32_t tried;
+	int rc = -1;
+
+	if (!split_asked(spec))
+		return 0;
+	if ((c = machine_conf_load(q->config, q->sets, q->n_sets, e)))
+		rc = split_settle(spec, c, &q->run, a, &tried, e);
+	machine_conf_free(c);
+	return rc;
 }
 
 static int limits(void *options, const struct opt_list *args, struct doc *d, struct err *e)
@@ -147,7 +164,9 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 	struct resdb *db = NULL;
 	struct workload w = { .model = NULL };
 	struct serve_opts t = SERVE_OPTS_INIT;
+	struct workload_spec spec = o->workload;
 	struct limits_question q;
+	struct arena *texts;
 	int rc = -1;
 
 	(void)args;
@@ -155,10 +174,12 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 		return -1;
 	if (o->mix)
 		return limits_mixed(o, d, e);
+	if (!(texts = arena_new(0)))
+		return err_nomem(e, "for a split");
 	q = question(o, &w.stream);
-	if ((!o->results || (db = res_open(o->results, DB_WRITE, e))) &&
-	    cmd_workload_read(&o->workload, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0 &&
-	    (!o->serve || traffic(o, &t, w.in.arena, e) == 0)) {
+	if ((!o->results || (db = res_open(o->results, DB_WRITE, e))) && settle(&q, &spec, texts, e) == 0 &&
+	    cmd_workload_read(&spec, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0 &&
+	    (!o->serve || traffic(o, &spec, &t, texts, e) == 0)) {
 		q.serve = o->serve ? &t.ask : NULL;
 		q.served = traffic_point;
 		rc = limits_run_shown(o, &q, &w, db, d, e);
@@ -166,6 +187,7 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 	rc = res_close(db, rc, e);
 	cfg_free(t.engine_rows);
 	workload_free(&w);
+	arena_free(texts);
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 /* plot_breakdown.c - npusim plot breakdown: stored runs by kind of op, beside what was measured. */
 #include "sim/cli/picture.h"
 #include "sim/cli/plot.h"
+#include "sim/report/kinds.h"
 #include "sim/report/labels.h"
 
 #include <inttypes.h>
@@ -26,23 +27,23 @@ struct kind {
 };
 
 /* A carried op has no simulated time; its measured one is left out too. */
-static void add_run(const struct res_stored *r, int k, struct kind *kinds, int *n)
+static void add_run(const struct res_stored *r, int run, struct kind *kinds, int *n)
 {
-	for (size_t i = 0; i < r->workload.n_ops; i++) {
-		const struct res_work_op *w = &r->workload.ops[i];
+	struct kinds_row rows[OP_KINDS];
+	const size_t all = kinds_of(r, rows);
+
+	for (size_t i = 0; i < all; i++) {
 		int at = 0;
 
-		if (r->run.ops[i].carried)
-			continue;
-		while (at < *n && strcmp(kinds[at].name, w->kind) != 0)
+		while (at < *n && strcmp(kinds[at].name, rows[i].name) != 0)
 			at++;
-		if (at == OP_KINDS)
+		if (at == OP_KINDS || rows[i].carried == rows[i].ops)
 			continue;
 		if (at == *n)
-			kinds[(*n)++] = (struct kind){ .name = w->kind };
-		kinds[at].run[k] += r->run.ops[i].span_ps;
-		if (k == 0)
-			kinds[at].measured += w->measured_ns * 1000;
+			kinds[(*n)++] = (struct kind){ .name = rows[i].name };
+		kinds[at].run[run] += rows[i].span_ps;
+		if (run == 0)
+			kinds[at].measured += rows[i].measured_ns * 1000;
 	}
 }
 

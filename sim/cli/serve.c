@@ -15,7 +15,7 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 	o->ask.n_sets = l->sets.n;
 	if (l->output && (strlen(l->output) < 6 || strcmp(l->output + strlen(l->output) - 5, ".html") != 0))
 		return err_set(e, ERR_USAGE, "'%s' is no page: option '--output' writes FILE.html", l->output);
-	if (!o->ask.config)
+	if (!o->ask.config && !o->ask.prefill && !o->ask.decode)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
 	if (opt_jobs(&o->ask.jobs, STEPS_JOBS, e) == 0 && serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0)
 		rc = serve_answer(&r, l, d, e);
@@ -30,7 +30,21 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 	struct serve_line l = { .o = &o };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_READ, &o.ask.config, "CONFIG", "the machine, in YAML" },
+		{ 'c', "config", OPT_READ, &o.ask.config, "CONFIG[:N]",
+		  "the machine, in YAML; of several alike ('dsocr:4') each serves requests of its own" },
+		{ 0, "prefill", OPT_TEXT, &o.ask.prefill, "CONFIG[:N]",
+		  "in place of -c, with '--decode': machines that compute prompts, up to the first token" },
+		{ 0, "decode", OPT_TEXT, &o.ask.decode, "CONFIG[:N]",
+		  "machines that make all tokens after it, once a prompt's cache has moved there" },
+		{ 0, "router", OPT_TEXT, &o.router, "least|robin",
+		  "which of several machines a request goes to: the one with the fewest (default), or each in turn" },
+		{ 0, "kv-rate", OPT_TEXT, &o.kv_rate, "RATE",
+		  "at which a cache moves between two machines, '50 GB/s'; by default a send over the slower of their links" },
+		{ 0, "kv-latency", OPT_PS, &o.ask.kv_latency, "TIME",
+		  "with '--kv-rate': of each move; 0 ns by default" },
+		{ 0, "kv-copy", OPT_TEXT, &o.kv_copy, "beside|stop",
+		  "whether steps go on while a cache moves: beside, by copy engines or an adapter; stop, by a kernel of the library. By"
+		  " default as the engine does, and without one an NPU's go on and a GPU's stop" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.ask.workload, WORKLOAD_SERVE) },
 		{ 'r', "requests", OPT_READ, &o.ask.requests, "REQUESTS.csv",
 		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens; Azure's and"
@@ -120,8 +134,9 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim serve -c CONFIG -m MODEL (-r REQUESTS.csv | --rate RATE | --find-rate) [--number N] [--prompt LENGTH] [--output LENGTH] [options]",
-		"Serves requests that arrive over time on one machine, as an inference engine does: continuous batching, prompts in chunks"
+		"npusim serve (-c CONFIG | --prefill CONFIG --decode CONFIG) -m MODEL (-r REQUESTS.csv | --rate RATE | --find-rate) [--number N] [--prompt LENGTH] [--output LENGTH] [options]",
+		"Serves requests that arrive over time, as an inference engine does, on one machine, on several alike, or on some that"
+		" compute prompts and others that decode: continuous batching, prompts in chunks"
 		" beside what decodes, a paged KV cache, speculation. It says how long people wait for the first token (TTFT) and for each"
 		" one after it (TPOT), how many tokens and requests a second that is, how full the memory gets, and what it takes in"
 		" joules where the machine's power is modelled. Each distinct step is simulated once, so a thousand requests take seconds."
@@ -130,6 +145,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b -r workloads/requests/chat.csv\n"
 		"npusim serve -c configs/gpu/h200.yaml -m llama-3.1-8b --rate 20/s --slo-ttft '500 ms' --slo-tpot '30 ms'\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --find-rate --slo-ttft '200 ms' --slo-tpot '30 ms' --limits\n"
+		"npusim serve --prefill hgx-h200 --decode dsocr-8:4 -m llama-3.1-8b --rate 20/s --prompt 2048 --output 128\n"
+		"npusim serve --prefill dsocr:2 --decode dsocr:2 --kv-rate '50 GB/s' -m llama-3.2-1b --find-rate --slo-ttft '200 ms' --slo-tpot '30 ms'\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --arrivals at-once --max-batch 32 --chunk 0\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.2-1b --curve --number 200 -o /tmp/curve.html\n"
 		"npusim serve -c configs/npu/dsocr.yaml -m llama-3.1-8b --rate 2/s --draft 4 --accept 0.7 --draft-model llama-3.2-1b\n"

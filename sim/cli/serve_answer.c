@@ -85,7 +85,7 @@ static int serve_answer_run(struct serve_run *r, const char *timeline, struct er
 
 	if (!timeline)
 		return serve_steps(r, NULL, e);
-	if (serve_timeline_open(&t, timeline, e) < 0)
+	if (serve_timeline_open(&t, timeline, r, e) < 0)
 		return -1;
 	return serve_timeline_close(&t, serve_steps(r, &t.watcher, e), e);
 }
@@ -96,8 +96,8 @@ static void on_progress(void *arg, size_t done)
 }
 
 /* The largest rate, then what raises it; the list is then that rate's. */
-static int found(struct serve_run *r, const struct serve_opts *o, struct capacity *c, struct capacity_doc *v,
-                 struct arena *a, struct err *e)
+static int found(struct serve_run *r, const struct serve_opts *o, struct capacity *c, struct raise *more,
+                 struct capacity_doc *v, struct arena *a, struct err *e)
 {
 	struct progress *p = o->limits ? progress_new("serve", "knobs", 0) : NULL;
 	struct knob *knobs = NULL;
@@ -106,6 +106,8 @@ static int found(struct serve_run *r, const struct serve_opts *o, struct capacit
 	*v = (struct capacity_doc){ .o = r->o, .c = c };
 	if (rc == 0 && o->limits && (rc = knobs_try(r, c, on_progress, p, a, &knobs, &v->n, e)) == 0)
 		v->knobs = knobs;
+	if (rc == 0 && r->pools && (rc = raise_rates(r, c, more, e)) == 0)
+		v->raise = more;
 	progress_free(p);
 	return rc;
 }
@@ -116,11 +118,13 @@ static int find_rate(struct serve_run *r, const struct serve_line *l, struct doc
 	struct arena *a = arena_new(0);
 	struct capacity_doc v;
 	struct capacity c;
+	struct raise more;
 	int rc = -1;
 
 	if (!a)
 		err_nomem(e, "for a rate");
-	else if (found(r, l->o, &c, &v, a, e) == 0 && (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
+	else if (found(r, l->o, &c, &more, &v, a, e) == 0 &&
+	         (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
 	         serve_answer_run(r, l->o->timeline, e) == 0 && serve_sum(r, e) == 0) {
 		rc = answer(d, &(struct told){ .r = r, .found = &v }, l, e);
 		if (rc == 0 && !(c.rate[CAPACITY_BOTH] > 0))

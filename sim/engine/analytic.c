@@ -426,8 +426,14 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 	return at;
 }
 
+/* It has started, or what it is of exists before it does. */
+static bool analytic_early(const struct analytic *a, const struct isa_insn *i)
+{
+	return i->early && a->c->dispatch.prefetch;
+}
+
 /* When the loads of a phase may start; those of tiles that wait for what the command depends on start apart (move). */
-static ps_t may_load(const struct flight *x, enum isa_when when)
+static ps_t may_load(const struct analytic *a, const struct flight *x, enum isa_when when)
 {
 	ps_t at = 0;
 
@@ -435,7 +441,7 @@ static ps_t may_load(const struct flight *x, enum isa_when when)
 	{
 		const struct isa_insn *i = &x->insns[*n];
 
-		if (!i->early && when == ISA_PRE)
+		if (!analytic_early(a, i) && when == ISA_PRE)
 			return x->ready;
 		if (i->early && i->route >= 0)
 			at = ps_min(x->decided, x->ready);
@@ -484,7 +490,7 @@ static inline ps_t analytic_move(struct analytic *a, const struct flight *x, enu
 		const struct access *access = again ? &a->again[*n] : &a->access[*n];
 		const struct transfer *t = again ? &a->transfer_again[*n] : &a->transfer[*n];
 		uint64_t from = tiled ? isa_tile_from(i, &r) : 0;
-		const ps_t mine = sort == LOADS && !i->early ? ps_max(at, x->ready) : at;
+		const ps_t mine = sort == LOADS && !analytic_early(a, i) ? ps_max(at, x->ready) : at;
 		struct transfer last;
 		ps_t done;
 
@@ -526,9 +532,9 @@ static void analytic_explain(const struct analytic *a, const struct flight *x, c
 /* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
 static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t *end, struct err *e)
 {
-	const uint32_t stages = a->c->dma.stages;
+	const uint32_t stages = a->c->dma.stages, overlap = a->c->mapping.overlap;
 	const bool loads = analytic_has(x, ISA_TILE, LOADS), stores = analytic_has(x, ISA_TILE, STORES);
-	const ps_t may = may_load(x, ISA_TILE);
+	const ps_t may = may_load(a, x, ISA_TILE);
 	struct core_move s = { 0, 0 };
 	ps_t turn = ps_max(x->ready, pre_done), before = 0;
 	uint32_t place = 0;
@@ -536,7 +542,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 	for (uint32_t t = 0; t < x->c->tiles; t++) {
 		ps_t *slot = &a->slot[place], there, over;
 
-		a->admitted = ps_max(a->admitted, t >= stages ? *slot : 0);
+		a->admitted = ps_max(a->admitted, !core_ahead(t, overlap) ? *end : t >= stages ? *slot : 0);
 		if (reserve(a, x->c->slot_bytes, e) < 0)
 			return -1;
 		there = ps_max(a->admitted, may);
@@ -569,7 +575,7 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	if (reserve(a, x->c->fixed_bytes + x->c->keeps_bytes, e) < 0)
 		return -1;
 	x->acc->start = a->admitted;
-	at = ps_max(a->admitted, may_load(x, ISA_PRE));
+	at = ps_max(a->admitted, may_load(a, x, ISA_PRE));
 	at = ps_max(analytic_move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
 	analytic_explain(a, x, &s, s.asked);
 	at = math(a, x, ISA_PRE, 0, at);

@@ -28,6 +28,7 @@ struct machine *machine_new(const struct machine_cfg *cfg, struct evq *q, struct
 	env.below = memory_door(m->mem);
 	if (!(m->cp = cp_new(&env, &m->cfg.dispatch, &m->cfg.dma, &m->cfg.sram, cfg->cores, cfg->core.depth, e)))
 		goto fail;
+	core_overlap(cp_core(m->cp), cfg->mapping.overlap);
 	core_between(cp_core(m->cp), memory_network(m->mem), machine_core_port(cfg));
 	machine_peaks(cfg, peak);
 	/* Where no cache is in front of it, the cores see all that is written. */

@@ -316,7 +316,9 @@ static int hold(struct map_result *m, const struct op_stream *s, const struct ma
 		if (!isa_is_move(x))
 			continue;
 		if (state[x->tensor] == UNSEEN) {
-			state[x->tensor] = s->tensors[x->tensor].instances == 1 && all <= room ? HELD : LEFT;
+			state[x->tensor] =
+				s->tensors[x->tensor].instances == 1 && all <= room && op_may_lie(s, x->tensor) ? HELD
+														: LEFT;
 			room -= state[x->tensor] == HELD ? all : 0;
 		}
 		x->pinned = x->pinned || state[x->tensor] == HELD;

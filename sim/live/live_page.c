@@ -12,6 +12,7 @@
 #include "sim/base/version.h"
 #include "sim/base/yaml.h"
 #include "sim/live/live_pack.h"
+#include "sim/report/page.h"
 #include "sim/study/limits.h"
 
 #define MODULE      "npusim-live.wasm"
@@ -63,7 +64,7 @@ static void put_files(struct maker *m, const struct machine_conf *c)
 	static const char *const folders[] = { "configs/npu",   "configs/gpu",      "configs/dram",
 		                               "configs/tech",  "configs/fusion",   "configs/kernels",
 		                               "configs/rules", "configs/accuracy", "workloads/models" };
-	const char *slash = strrchr(c->path, '/');
+	const char *path = m->o->name ? m->o->name : c->path, *slash = strrchr(path, '/');
 	char name[512];
 
 	out_json_open(&m->j, "files", '{');
@@ -71,7 +72,7 @@ static void put_files(struct maker *m, const struct machine_conf *c)
 		m->folder = folders[i];
 		path_source.list(&path_source, folders[i], each, m);
 	}
-	snprintf(name, sizeof name, "page/%s", slash ? slash + 1 : c->path);
+	snprintf(name, sizeof name, "page/%s", slash ? slash + 1 : path);
 	put_file(m, name, c->path);
 	if (access(m->o->spec.model, R_OK) == 0)
 		put_file(m, m->o->spec.model, m->o->spec.model);
@@ -92,19 +93,29 @@ static void put_asked(struct maker *m)
 	out_json_open(&m->j, "work", '[');
 	for (int k = 0; k < WORKLOAD_KEYS; k++) {
 		struct str s = STR_INIT;
-		const void *at = workload_place((struct workload_spec *)&o->spec, (enum workload_key)k);
 
-		if (workload_given(&o->spec, (enum workload_key)k)) {
-			str_addf(&s, "%s=", workload_rows[k].name);
-			if (workload_rows[k].type == WORKLOAD_COUNT)
-				str_addf(&s, "%llu", (unsigned long long)*(const uint64_t *)at);
-			else
-				str_add(&s, *(const char *const *)at);
+		workload_row_text(&o->spec, (enum workload_key)k, &s);
+		if (s.len)
 			out_json_text(&m->j, NULL, str_c(&s));
-		}
 		str_free(&s);
 	}
 	out_json_close(&m->j, ']');
+}
+
+/* A stored run's own answer. */
+static void put_lead(struct maker *m)
+{
+	const struct res_stored *r = m->o->run;
+
+	if (!r)
+		return;
+	out_json_open(&m->j, "lead", '{');
+	out_json_int(&m->j, "run", r->run.id);
+	out_json_text(&m->j, "machine", r->run.config_name);
+	out_json_text(&m->j, "workload", r->workload.source);
+	out_json_text(&m->j, "fidelity", r->run.fidelity);
+	m->rc = page_lead(&m->j, r, m->e);
+	out_json_close(&m->j, '}');
 }
 
 /* The parameters whose doubling or halving moves the time most. */
@@ -218,6 +229,8 @@ static int data(const struct live_ask *o, struct str *out, struct err *e)
 		out_json_text(&m.j, "version", npusim_version());
 		put_files(&m, c);
 		put_asked(&m);
+		if (m.rc == 0)
+			put_lead(&m);
 		if (m.rc == 0)
 			put_keys(&m, &w, a);
 		out_json_close(&m.j, '}');

@@ -3,10 +3,13 @@
 #ifndef NPUSIM_SIM_LIVE_LIVE_PAGE_H
 #define NPUSIM_SIM_LIVE_LIVE_PAGE_H
 
+#include "results/db/res.h"
 #include "sim/workload/workload.h"
 
 struct live_ask {
-	const char *config; /* as people call it */
+	const char *config;           /* as people call it */
+	const char *name;             /* of its file on the page; NULL: as that of `config` */
+	const struct res_stored *run; /* what the page opens with; NULL: nothing */
 	const char *const *sets;
 	int n_sets;
 	struct workload_spec spec; /* of a model */

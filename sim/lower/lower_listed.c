@@ -76,7 +76,8 @@ int lower_listed(struct lowering *w, uint32_t op)
 			                              .instances = 1,
 			                              .layer = -1,
 			                              .route = -1,
-			                              .external = !io->write };
+			                              .external = !io->write,
+			                              .resident = io->resident };
 		if (!out->tensors[t].name)
 			return lower_nomem(w);
 		out->operands[out->n_operands++] = (struct op_operand){

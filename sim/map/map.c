@@ -629,7 +629,8 @@ static void find_lying(struct mapper *m)
 			const struct op_operand *x = &m->s->operands[m->s->ops[i].first_operand + k];
 			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
 
-			if (m->resident[x->tensor] || m->s->tensors[x->tensor].instances > 1 || bytes > room ||
+			if (m->resident[x->tensor] || !op_may_lie(m->s, x->tensor) ||
+			    m->s->tensors[x->tensor].instances > 1 || bytes > room ||
 			    (m->c->mapping.policy == MAPPING_COPY_FIRST && m->last_read[x->tensor] == UINT32_MAX))
 				continue;
 			m->resident[x->tensor] = 1;

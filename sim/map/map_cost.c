@@ -72,6 +72,7 @@ void map_levels(const struct mapper *m, struct map_levels *l)
 		                  .cache = c->mem.l2.size,
 		                  .ways = ps_max(1, c->mem.l2.ways),
 		                  .stages = c->dma.stages,
+		                  .overlap = c->mapping.overlap / 1e6,
 		                  .outstanding = c->dma.outstanding,
 		                  .cores = c->cores,
 		                  .noc = noc_shape(&c->mem.noc, c->clock) };
@@ -234,6 +235,8 @@ static void prepare(struct eval *e)
 	e->places = x->slot ? (double)(capacity / x->slot) : (double)e->l->stages;
 	e->places = less(e->places, (double)e->l->stages);
 	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));
+	if (e->l->overlap < 1)
+		e->places = map_places(e->places, e->l->overlap);
 	e->deep = less(e->places, (double)x->tiles) - 1;
 }
 

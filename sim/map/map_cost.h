@@ -27,6 +27,7 @@ struct map_levels {
 	double unit;                      /* ps a byte of one DRAM channel, on which lie pieces of `interleave` bytes */
 	uint64_t interleave, units;
 	uint64_t cache, ways; /* of the L2 */
+	double overlap;       /* part of tiles that do not wait for the one before */
 	uint32_t stages, outstanding, cores;
 	struct noc_shape noc;
 };

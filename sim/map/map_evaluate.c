@@ -17,6 +17,9 @@
 #define MOVES  16                  /* a command with more is not evaluated */
 #define EDGES  128                 /* tables of them, of a round that is evaluated */
 
+/* Of the state that is not met: of ways as good in the other the one that is better in this. */
+#define SELDOM (1.0 / 64)
+
 struct map_evaluation {
 	struct isa_cmd cmds[1 + ROUNDS * MAP_COSCHEDULED];
 	struct isa_insn insns[(1 + COPIES) * MAP_INSNS];
@@ -169,7 +172,7 @@ static double worth(const struct mapper *m, const struct map_candidate *d, const
 		}
 	far = all > 0 ? far / all : m->start == MAP_RESIDENT ? 1 : m->far[0];
 	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was evaluated as */
-		far = 0;
+		far = SELDOM;
 	return far * (double)x->cold + (1 - far) * (double)x->warm + map_overhead(m, d->tiles);
 }
 

@@ -301,6 +301,12 @@ uint64_t map_depth(const struct mapper *m, int unit); /* of k, that an array tak
 struct unit_job map_job(const struct mapper *m, const struct op *o);
 struct map_math map_best(const struct mapper *m, const struct unit_job *j); /* the unit that is fastest */
 
+/* Tiles that are in flight in the mean, of so many that could be; a part of them waits for the one before. */
+static inline double map_places(double places, double overlap)
+{
+	return 1 / (overlap / places + 1 - overlap);
+}
+
 /* Of ways that take as long the one of fewer tiles: what each loses to the order in which transfers in flight are served is
  * in no closed form. A descriptor's set-up, as often as places in SRAM are filled, stands for it. */
 static inline double map_overhead(const struct mapper *m, uint64_t tiles)

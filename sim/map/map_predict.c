@@ -13,12 +13,16 @@ static ps_t pace_of(const struct mapper *m, const struct map_flow *f, uint64_t n
 {
 	const ps_t math = f->math + (f->nest ? m->c->dma.sync : 0),
 		   passed = ps_max(clock_transfer(near, m->near_rate), clock_transfer(far, m->dram_rate));
+	const double overlap = m->c->mapping.overlap / 1e6;
 	uint64_t at_once = ps_min(m->c->dma.stages, m->c->dma.outstanding);
+	ps_t turn;
 
 	if (!near)
 		return math;
 	at_once = f->slot ? ps_max(1, ps_min(at_once, (m->sram - f->held) / f->slot)) : at_once;
-	return ps_max(ps_max(passed, math), (2 * m->mem_latency + passed + math) / at_once);
+	turn = 2 * m->mem_latency + passed + math;
+	return ps_max(ps_max(passed, math),
+	              overlap < 1 ? (ps_t)((double)turn / map_places((double)at_once, overlap)) : turn / at_once);
 }
 
 ps_t map_predict(const struct mapper *m, const struct map_flow *f)

@@ -204,6 +204,13 @@ static double worth(const struct search *s)
 	return (s->kept < WANTED ? WORTH_KEEPING : 1 - PRUNED) * s->least;
 }
 
+/* What a nest that is planned has to take less than: costs hardly more than its bound, so nothing is gained by leaving out one that
+ * may be better. */
+static double planned_worth(const struct search *s)
+{
+	return (s->kept < WANTED ? WORTH_KEEPING : 1) * s->least;
+}
+
 /* --- the search -------------------------------------------------------------------------------------------- */
 
 /* Whether the configuration wants another order of loops, or other operands to stay: as far as that makes a difference. */
@@ -281,7 +288,7 @@ static void all_orders(struct search *s, struct nest *x)
 			if (!n)
 				map_nest_plan_edges(s->p, x);
 			seen[n++] = *x;
-			if (map_cost_bound(s->p, s->l, x) >= worth(s))
+			if (map_cost_bound(s->p, s->l, x) >= planned_worth(s))
 				continue;
 			map_search_keep(s, x, kind);
 		}

@@ -90,6 +90,17 @@ static bool in_tiles(const struct mapper *m, const struct op *o, uint32_t i, enu
 	return cuts == MAP_ALL || (cuts != MAP_WHOLE && map_streams(m, o, i)) || (cuts == MAP_DEEP && i == 0);
 }
 
+/* How often an op that stands alone loads an operand: rows that it goes over in passes as often, where they do not stay. */
+static uint32_t reads(const struct mapper *m, const struct op *o, bool alone, const struct op_operand *x, uint32_t i)
+{
+	const struct op_traits *t = &op_traits[o->kind];
+
+	return alone && m->c->mapping.passes_read && t->vector && !op_is_product(o->kind) && x->touched &&
+	                       map_streams(m, o, i) && t->passes
+	               ? t->passes
+	               : 1;
+}
+
 /* Loads and stores of one member. */
 static void moves(const struct mapper *m, struct map_candidate *d, uint32_t first, uint32_t end, const struct op *o,
                   enum map_tiled cuts, bool stores)
@@ -105,7 +116,8 @@ static void moves(const struct mapper *m, struct map_candidate *d, uint32_t firs
 		/* An intermediate that nobody outside reads never leaves the fusion buffer. */
 		if (stores && read_in(m, o->id + 1, end, x->tensor) && m->last_read[x->tensor] < end)
 			continue;
-		map_move(m, d, o, x, in_tiles(m, o, i, cuts) ? ISA_TILE : stores ? ISA_POST : ISA_PRE);
+		for (uint32_t n = stores ? 1 : reads(m, o, first + 1 == end, x, i); n; n--)
+			map_move(m, d, o, x, in_tiles(m, o, i, cuts) ? ISA_TILE : stores ? ISA_POST : ISA_PRE);
 	}
 }
 

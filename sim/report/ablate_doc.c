@@ -276,6 +276,109 @@ static void sentences(const struct ablate_doc *v, struct str *out)
 	str_free(&s);
 }
 
+/* --- what to do, by workload --------------------------------------------------------------------------------------- */
+
+/* "yes, 12 %": what a verdict advises. */
+static void advice(const struct ablate_doc *v, size_t w, size_t i, struct str *s)
+{
+	static const char *const words[] = { [ABLATE_NOT_MODELLED] = "",          [ABLATE_NOT_RUN] = "",
+		                             [ABLATE_REFUSED] = "cannot be",      [ABLATE_RIGHT] = "yes",
+		                             [ABLATE_NOTHING] = "no need",        [ABLATE_WRONG] = "no",
+		                             [ABLATE_TOGETHER] = "with the rest", [ABLATE_WITHIN] = "too close" };
+	const enum ablate_verdict judged = ablate_verdict_of(v->x, &v->results[w], i);
+	const struct ablate_worth alone = ablate_alone(v->x, &v->results[w], i);
+
+	str_add(s, words[judged]);
+	if ((judged == ABLATE_RIGHT || judged == ABLATE_WRONG) && alone.known)
+		str_addf(s, ", %.1f %%", 100 * alone.value);
+}
+
+/* On a suite by what it does there; without suites a column a workload. */
+static void suite_advice(struct doc *d, const struct ablate_court *c, size_t k)
+{
+	static const enum out_mark marks[] = { OUT_MID, OUT_GOOD, OUT_BAD, OUT_MID };
+	static const char *const words[] = { "no need", "yes", "no", "too close" };
+	const struct ablate_suite *s = &c->suites[k];
+	struct str cell = STR_INIT;
+
+	if (s->n)
+		str_addf(&cell, "%s, %.1f %%", words[s->effect], 100 * s->saves);
+	doc_put_text(d, str_c(&cell));
+	if (s->n)
+		doc_mark(d, marks[s->effect], 0);
+	doc_free(d, &cell);
+}
+
+static bool suite_runs(const struct ablation *x, size_t suite)
+{
+	for (size_t w = 0; w < x->n_workloads; w++)
+		if (x->workloads[w].suite == (int)suite)
+			return true;
+	return false;
+}
+
+/* On any of the workloads. */
+static bool tried(const struct ablate_doc *v, size_t change)
+{
+	for (size_t w = 0; w < v->x->n_workloads; w++)
+		if (v->results[w].alone[change].run)
+			return true;
+	return false;
+}
+
+static void matrix_row(struct doc *d, const void *of, size_t i)
+{
+	const struct ablate_doc *v = of;
+	struct ablate_court c;
+	struct str cell = STR_INIT;
+
+	if (!d->heads && !tried(v, i))
+		return;
+	doc_text(d, "change", v->x->changes[i].name);
+	if (!d->heads && v->x->n_suites)
+		ablate_court(v->x, v->results, i, &c);
+	for (size_t k = 0; k < v->x->n_suites; k++)
+		if (suite_runs(v->x, k) && doc_head(d, v->x->suites[k], OUT_TEXT, 0))
+			suite_advice(d, &c, k);
+	for (size_t w = 0; !v->x->n_suites && w < v->x->n_workloads; w++) {
+		str_clear(&cell);
+		if (!d->heads)
+			advice(v, w, i, &cell);
+		doc_text(d, v->x->workloads[w].name, str_c(&cell));
+		if (cell.len)
+			doc_mark(d, mark_of(ablate_verdict_of(v->x, &v->results[w], i)), 0);
+	}
+	doc_free(d, &cell);
+}
+
+/* The answer: which change on which workload. */
+static void page_matrix(struct doc *d, const struct ablate_doc *v)
+{
+	doc_item(d, true);
+	doc_table(d, NULL,
+	          v->x->n_suites ? "build it? by suite, with what it saves there in the mean"
+	                         : "build it? by workload, with what it saves alone",
+	          v->x->n_changes, matrix_row, v);
+	doc_item(d, false);
+}
+
+/* The same as npusim explain has it. */
+static void page_sentences(struct doc *d, const struct ablate_doc *v)
+{
+	struct str s = STR_INIT;
+
+	doc_item(d, true);
+	doc_put_lines(d, DOC_HEADING, (struct doc_lines){ 0, 0, WIDTH }, "In sentences");
+	for (size_t i = 0; i < v->n_lines; i++) {
+		doc_put_lines(d, DOC_TEXT, (struct doc_lines){ 0, 0, WIDTH }, v->lines[i].text);
+		str_clear(&s);
+		str_addf(&s, "%s; %s", v->lines[i].where, v->lines[i].source);
+		doc_put_lines(d, DOC_SOFT, (struct doc_lines){ 0, 0, WIDTH }, str_c(&s));
+	}
+	doc_item(d, false);
+	doc_free(d, &s);
+}
+
 /* --- a page: of each change, is it as claimed on each workload, by how much, and why ------------------------------- */
 
 /* What a verdict means of a claim, in words. */
@@ -406,9 +509,11 @@ void ablate_page(const struct ablate_doc *v, struct str *out)
 
 static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 {
-	if (doc_on_page(d))
+	if (doc_on_page(d)) {
 		page_head(d, v);
-	else
+		page_matrix(d, v);
+		page_sentences(d, v);
+	} else
 		doc_say(d,
 		        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
 		        v->x->n_changes, v->x->base, ablate_how_run(v));
@@ -552,6 +657,7 @@ static void json(struct doc *d, const struct ablate_doc *v)
 		doc_table(d, "court", NULL, v->x->n_changes, court_row, v);
 	doc_table(d, "workloads", NULL, v->x->n_workloads, workload, v);
 	mix(d, v);
+	doc_table(d, "explained", NULL, v->n_lines, explain_row, v->lines);
 	doc_close(d, '}');
 }
 

@@ -2,15 +2,17 @@
 #ifndef NPUSIM_SIM_REPORT_ABLATE_DOC_H
 #define NPUSIM_SIM_REPORT_ABLATE_DOC_H
 
-#include "sim/report/doc.h"
+#include "sim/report/explain.h"
 #include "sim/study/ablate_court.h"
 
 struct ablate_doc {
 	const struct ablation *x;
 	const char *fidelity; /* of all runs; "both": each says its own */
 	const char *build;
-	struct ablate_result *results; /* by workload */
-	uint64_t *tokens;              /* of a step; 0: not known */
+	struct ablate_result *results;    /* by workload */
+	uint64_t *tokens;                 /* of a step; 0: not known */
+	const struct explain_line *lines; /* sim/report/ablate_explain.h */
+	size_t n_lines;
 };
 
 /* "in closed form": how all of it was simulated. */

@@ -62,6 +62,48 @@ static void verdict(const struct capacity_doc *v, struct str *out)
 		         100 * c->kept[CAPACITY_BOTH], 100 * c->kept[CAPACITY_TTFT], 100 * c->kept[CAPACITY_TPOT]);
 }
 
+/* What of several machines holds it. */
+static const char *const raised[RAISES] = { "prefill", "decode", "both", "links" };
+
+static void pools(const struct capacity_doc *v, struct str *out)
+{
+	const enum raise_by held = raise_held_by(v->raise, v->c);
+	const bool two = !isnan(v->raise->rate[RAISE_DECODE]);
+
+	if (isnan(v->raise->rate[RAISE_FIRST]))
+		return;
+	if (two)
+		str_addf(out, "held by %s: ",
+		         held == RAISES        ? "neither pool"
+		         : held == RAISE_BOTH  ? "both pools"
+		         : held == RAISE_LINKS ? "the links between the pools"
+		         : held == RAISE_FIRST ? "the machines that prefill"
+		                               : "the machines that decode");
+	str_add(out, "one machine more");
+	str_add(out, two ? " that prefills\nmakes it " : " makes it ");
+	say_rate(v->raise->rate[RAISE_FIRST], out);
+	if (two) {
+		str_add(out, ", one that decodes ");
+		say_rate(v->raise->rate[RAISE_DECODE], out);
+		str_add(out, ", one of each ");
+		say_rate(v->raise->rate[RAISE_BOTH], out);
+		str_add(out, ", links twice as fast ");
+		say_rate(v->raise->rate[RAISE_LINKS], out);
+	}
+	str_addc(out, '\n');
+}
+
+static void pools_json(struct doc *d, const struct capacity_doc *v)
+{
+	const enum raise_by held = raise_held_by(v->raise, v->c);
+
+	doc_text(d, "held_by_pool", isnan(v->raise->rate[RAISE_DECODE]) || held == RAISES ? NULL : raised[held]);
+	doc_open(d, "one_more", '{');
+	for (int by = 0; by < RAISES; by++)
+		doc_real(d, raised[by], 0, v->raise->rate[by]);
+	doc_close(d, '}');
+}
+
 /* Percent more than it is now. */
 static double gain(const struct capacity_doc *v, const struct knob *k)
 {
@@ -112,6 +154,10 @@ void capacity_doc(struct doc *d, const struct capacity_doc *v)
 		members(d, v);
 	else
 		verdict(v, d->to);
+	if (v->raise && d->format == OUT_JSON)
+		pools_json(d, v);
+	else if (v->raise)
+		pools(v, d->to);
 	if (v->knobs && d->format != OUT_JSON && v->n && gain(v, &v->knobs[0]) >= 0.5)
 		str_addf(d->to, "next: %s %s -> %s: %.4g/s, +%.3g %%\n", v->knobs[0].key, v->knobs[0].now,
 		         v->knobs[0].then, v->knobs[0].rate, gain(v, &v->knobs[0]));

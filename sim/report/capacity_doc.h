@@ -4,12 +4,14 @@
 
 #include "sim/design/knobs.h"
 #include "sim/report/doc.h"
+#include "sim/serve/raise.h"
 
 struct capacity_doc {
 	const struct serve_ask *o;
 	const struct capacity *c;
 	const struct knob *knobs; /* NULL: not asked for */
 	size_t n;
+	const struct raise *raise; /* of several machines; NULL: of one */
 };
 
 /* Members where JSON is open, sentences and a table for people. */

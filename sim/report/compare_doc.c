@@ -1,4 +1,4 @@
-#include "sim/report/compare_doc.h"
+#include "sim/report/compare_doc_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
-#include "sim/report/difference.h"
+#include "sim/report/kinds.h"
 #include "sim/report/labels.h"
 #include "workloads/op.h"
 
@@ -43,24 +43,28 @@ struct kind {
 
 static int add_kinds(const struct comparison *c, struct kind *kinds, int max)
 {
+	struct kinds_row rows[OP_KINDS];
 	int n = 0;
 
-	for (int k = 0; k < c->n; k++)
-		for (size_t i = 0; i < c->cols[k].workload->n_ops; i++) {
-			const char *name = c->cols[k].workload->ops[i].kind;
-			uint64_t ps = 0;
+	for (int k = 0; k < c->n; k++) {
+		const struct column *of = &c->cols[k];
+		const struct res_stored r = { of->run ? of->run->run : c->cols[c->n - 1].run->run, *of->workload, 0 };
+		const size_t all = kinds_of(&r, rows);
+
+		for (size_t i = 0; i < all; i++) {
 			int at = 0;
 
-			while (at < n && strcmp(kinds[at].name, name) != 0)
+			while (at < n && strcmp(kinds[at].name, rows[i].name) != 0)
 				at++;
 			if (at == max)
 				continue;
 			if (at == n)
-				kinds[n++] = (struct kind){ .name = name };
-			kinds[at].ops += k == 0;
-			if (op_ps(&c->cols[k], i, &ps))
-				kinds[at].ps[k] += ps;
+				kinds[n++] = (struct kind){ .name = rows[i].name };
+			kinds[at].ops += k == 0 ? rows[i].ops : 0;
+			kinds[at].ps[k] +=
+				of->run ? rows[i].span_ps : (rows[i].measured_ns + rows[i].carried_ns) * 1000;
 		}
+	}
 	return n;
 }
 
@@ -213,17 +217,10 @@ static int write_ops(struct doc *d, const struct comparison *c, uint64_t top, st
 
 /* --- heads ------------------------------------------------------------------------------------------------- */
 
-struct showing {
-	const struct res_stored *const *runs;
-	const char *const *names;
-	size_t n;
-	struct arena *a;
-};
-
 /* For people what a run is called, and the figures one looks for first. */
 static void compare_doc_run(struct doc *d, const void *of, size_t i)
 {
-	const struct showing *s = of;
+	const struct compare_showing *s = of;
 	const struct res_run *r = d->heads ? NULL : &s->runs[i]->run;
 	char hash[17];
 
@@ -250,19 +247,13 @@ static void compare_doc_run(struct doc *d, const void *of, size_t i)
 	doc_text(d, "name", s->names[i]);
 }
 
-/* How many times as fast as the first each is, and how sure that is. */
-struct ratios {
-	const struct showing *s;
-	struct interval_range v[COMPARE_DOC_MOST]; /* true over simulated; low 0: not known */
-};
-
-static void find_ratios(const struct showing *s, struct ratios *out)
+static void find_ratios(const struct compare_showing *s, struct compare_ratios *out)
 {
 	struct baseline *b = baseline_new(&path_source, NULL);
 	struct interval_side first, side;
 	const bool known = difference_stored(s->runs[0], b, s->a, &first);
 
-	*out = (struct ratios){ .s = s };
+	*out = (struct compare_ratios){ .s = s };
 	for (size_t i = 0; i < s->n; i++)
 		if (known && difference_stored(s->runs[i], b, s->a, &side))
 			out->v[i] = difference_range(&first, &side, b);
@@ -271,7 +262,7 @@ static void find_ratios(const struct showing *s, struct ratios *out)
 
 static void ratio(struct doc *d, const void *of, size_t i)
 {
-	const struct ratios *x = of;
+	const struct compare_ratios *x = of;
 	const struct res_run *first = d->heads ? NULL : &x->s->runs[0]->run, *r = d->heads ? NULL : &x->s->runs[i]->run;
 	const double times = r && r->total_ps ? (double)first->total_ps / (double)r->total_ps : 0;
 	const bool known = r && x->v[i].low > 0;
@@ -282,13 +273,33 @@ static void ratio(struct doc *d, const void *of, size_t i)
 	doc_real_if(d, "high", 3, known, times * x->v[i].high);
 }
 
-static void write_ratios(struct doc *d, const struct comparison *c, const struct showing *s)
+static void write_said(struct doc *d, const struct compare_ratios *x)
 {
-	struct ratios x;
+	static const struct doc_lines how = { 0, 2, 100 };
+	struct str lines[COMPARE_DOC_SAID] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	const int n = x->s->n == 2 ? compare_doc_said(x, lines) : 0;
+
+	doc_open(d, "said", '[');
+	for (int i = 0; i < n; i++)
+		if (d->format == OUT_JSON)
+			doc_text(d, NULL, str_c(&lines[i]));
+		else
+			doc_put_lines(d, i ? DOC_TEXT : DOC_HEADING, how, str_c(&lines[i]));
+	doc_close(d, ']');
+	for (int i = 0; i < COMPARE_DOC_SAID; i++)
+		doc_free(d, &lines[i]);
+	if (n)
+		doc_say(d, "\n");
+}
+
+static void write_ratios(struct doc *d, const struct comparison *c, const struct compare_showing *s)
+{
+	struct compare_ratios x;
 
 	if (s->n < 2 || !c->lined_up)
 		return;
 	find_ratios(s, &x);
+	write_said(d, &x);
 	doc_table(d, "ratios",
 	          "times as fast as the first, four times in five: what both are wrong about alike cancels", s->n,
 	          ratio, &x);
@@ -296,7 +307,7 @@ static void write_ratios(struct doc *d, const struct comparison *c, const struct
 }
 
 struct keys {
-	const struct showing *s;
+	const struct compare_showing *s;
 	struct labels_keys k;
 };
 
@@ -307,20 +318,24 @@ static void key(struct doc *d, const void *of, size_t i)
 	char title[24];
 
 	doc_text(d, "parameter", x->k.keys[i]);
-	for (size_t r = 0; r < x->s->n; r++) {
+	doc_open(d, "values", '[');
+	for (size_t r = 0; d->format == OUT_JSON && r < x->s->n; r++)
+		doc_text(d, NULL, x->k.values[i * x->s->n + r]);
+	doc_close(d, ']');
+	for (size_t r = 0; d->format != OUT_JSON && r < x->s->n; r++) {
 		snprintf(title, sizeof title, "run %lld", (long long)x->s->runs[r]->run.id);
 		doc_text(d, title, x->k.values[i * x->s->n + r]);
 	}
 }
 
-static int write_keys(struct doc *d, const struct showing *s, struct err *e)
+static int write_keys(struct doc *d, const struct compare_showing *s, struct err *e)
 {
 	struct keys x = { .s = s };
 
 	if (labels_differ(s->runs, s->n, s->a, &x.k, e) < 0)
 		return -1;
-	if (x.k.n) {
-		doc_table(d, NULL, "in what the machines differ", x.k.n, key, &x);
+	if (x.k.n || d->format == OUT_JSON) {
+		doc_table(d, "parameters", "in what the machines differ", x.k.n, key, &x);
 		doc_say(d, "\n");
 	}
 	return 0;
@@ -339,34 +354,44 @@ static void column(struct doc *d, const void *of, size_t i)
 	doc_ps(d, "total_us", 3, c->total_ps);
 }
 
-static int write_json(struct doc *d, const struct comparison *c, const struct showing *s, struct err *e)
+static int write_json(struct doc *d, const struct comparison *c, const struct compare_showing *s, bool ops,
+                      struct err *e)
 {
 	int rc = 0;
 
 	doc_open(d, NULL, '{');
 	doc_table(d, "columns", NULL, (size_t)c->n, column, c->cols);
 	write_ratios(d, c, s);
+	if (s->n > 1 && write_keys(d, s, e) < 0)
+		return -1;
 	write_kinds(d, c);
-	if (c->lined_up)
+	if (s->n > 1)
+		compare_doc_sums(d, s);
+	if (ops && c->lined_up)
 		rc = write_ops(d, c, 0, e);
-	else
+	else if (ops)
 		doc_table(d, "ops", NULL, 0, op, NULL);
 	doc_close(d, '}');
 	return rc;
 }
 
-static int write_all(struct doc *d, const struct comparison *c, const struct showing *s, uint64_t top, struct err *e)
+static int write_all(struct doc *d, const struct comparison *c, const struct compare_showing *s,
+                     const struct compare_doc *of, struct err *e)
 {
+	const uint64_t top = of->top;
+
 	if (d->format == OUT_JSON)
-		return write_json(d, c, s, e);
+		return write_json(d, c, s, !of->brief, e);
 	if (d->format == OUT_CSV && c->lined_up)
 		return write_ops(d, c, top, e);
 	if (d->format == OUT_TABLE) {
+		write_ratios(d, c, s);
 		doc_table(d, NULL, NULL, s->n, compare_doc_run, s);
 		doc_say(d, "\n");
-		write_ratios(d, c, s);
 		if (s->n > 1 && write_keys(d, s, e) < 0)
 			return -1;
+		if (s->n > 1)
+			compare_doc_sums(d, s);
 		if (c->lined_up && top) {
 			if (write_ops(d, c, top, e) < 0)
 				return -1;
@@ -401,7 +426,7 @@ static void add_run(struct comparison *c, const struct res_stored *run, const ch
 int compare_doc(struct doc *d, const struct compare_doc *of, struct err *e)
 {
 	const char *names[COMPARE_DOC_MOST];
-	const struct showing s = { of->runs, names, of->n, of->a };
+	const struct compare_showing s = { of->runs, names, of->n, of->a };
 	struct comparison c = { .lined_up = true };
 
 	if (labels_runs(of->runs, of->n, of->a, names, e) < 0)
@@ -412,7 +437,7 @@ int compare_doc(struct doc *d, const struct compare_doc *of, struct err *e)
 		c.lined_up &= of->runs[i]->workload_id == of->runs[0]->workload_id;
 		add_run(&c, of->runs[i], names[i]);
 	}
-	return write_all(d, &c, &s, of->top, e);
+	return write_all(d, &c, &s, of, e);
 }
 
 int compare_list_doc(struct doc *d, const struct res_stored *const *runs, size_t n, struct arena *a, struct err *e)
@@ -423,6 +448,6 @@ int compare_list_doc(struct doc *d, const struct res_stored *const *runs, size_t
 		return err_nomem(e, "for the runs");
 	if (labels_runs(runs, n, a, names, e) < 0)
 		return -1;
-	doc_table(d, NULL, NULL, n, compare_doc_run, &((struct showing){ runs, names, n, a }));
+	doc_table(d, NULL, NULL, n, compare_doc_run, &((struct compare_showing){ runs, names, n, a }));
 	return 0;
 }

@@ -17,6 +17,7 @@ struct compare_doc {
 	const struct res_workload *measured; /* of the one run, with times as they were measured; NULL: of none */
 	uint64_t top;                        /* for people: so many of the ops that differ most */
 	struct arena *a;
+	bool brief; /* no ops */
 };
 int compare_doc(struct doc *d, const struct compare_doc *of, struct err *e);
 

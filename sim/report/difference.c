@@ -25,7 +25,7 @@ bool difference_side(const struct run_report *r, const struct verdict *v, const 
 
 	if (!v->interval)
 		return false;
-	*out = (struct interval_side){ group_of(&r->conf->cfg), r->result->config_hash, v->time, { 0 } };
+	*out = (struct interval_side){ group_of(&r->conf->cfg), r->result->config_hash, v->from, v->time, { 0 } };
 	for (size_t i = 0; i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];
 
@@ -50,7 +50,7 @@ bool difference_stored(const struct res_stored *r, const struct baseline *b, str
 	run_verdict_stored(r, &v);
 	if (!group || !v.interval || !r->run.ops)
 		return false;
-	*out = (struct interval_side){ group, r->run.config_hash, v.time, { 0 } };
+	*out = (struct interval_side){ group, r->run.config_hash, v.from, v.time, { 0 } };
 	for (size_t i = 0; i < r->workload.n_ops; i++) {
 		const struct res_work_op *o = &r->workload.ops[i];
 
@@ -65,5 +65,10 @@ bool difference_stored(const struct res_stored *r, const struct baseline *b, str
 struct interval_range difference_range(const struct interval_side *x, const struct interval_side *y,
                                        const struct baseline *b)
 {
-	return interval_pair_range(x, y, b && b->has_interval ? b->interval.shared : 0);
+	const bool new = x->from == INTERVAL_OTHERS && y->from == INTERVAL_OTHERS;
+
+	return interval_pair_range(x, y,
+	                           !b || !b->has_interval ? 0
+	                           : new                  ? b->interval.shared_family
+	                                                  : b->interval.shared);
 }

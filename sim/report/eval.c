@@ -4,6 +4,7 @@
 
 #include "sim/accuracy/rows.h"
 #include "sim/base/path.h"
+#include "sim/report/difference.h"
 #include "workloads/known.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
@@ -85,11 +86,31 @@ int eval_run(const struct eval_job *j, struct arena *a, struct eval *x, struct e
 	return 0;
 }
 
+/* Another machine of the family is as sure as this one. */
+static bool range_of(void *eval, const struct machine_conf *c, const struct run_result *x, double *low, double *high)
+{
+	const struct eval *of = eval;
+	const struct run_report other = { .conf = c, .stream = x->stream, .result = x };
+	const struct baseline *b = of->report.baseline;
+	struct interval_side first, second;
+	struct interval_range r;
+
+	if (!difference_side(&of->report, &of->verdict, b, &first) ||
+	    !difference_side(&other, &of->verdict, b, &second))
+		return false;
+	r = difference_range(&first, &second, b);
+	*low = r.low;
+	*high = r.high;
+	return true;
+}
+
 void eval_verdict(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x)
 {
 	const struct marginal_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
 		                             .machines = j->machines,
-		                             .conf = j->conf };
+		                             .conf = j->conf,
+		                             .range = range_of,
+		                             .arg = x };
 	/* A pipeline has no one program to try more of the machine with. */
 	const bool buys = j->machines && !launches(j->conf) && !x->report.given && !j->w->stream.stages;
 	struct err none = ERR_INIT;

@@ -127,8 +127,23 @@ static void ask_text(struct doc *d, const struct experiment *x, const struct exp
 		group_table(d, x, q->shows[i]);
 }
 
+/* A page opens with what came out wrong, a terminal ends with it: that is what is seen first there. */
+static size_t wrong_first(struct doc *d, const struct experiment *x, const char *counts)
+{
+	const size_t n = doc_on_page(d) ? x->counted[EXPERIMENT_WRONG] : 0;
+
+	if (!n)
+		return 0;
+	doc_put_lines(d, DOC_HEADING, lines, "What came out wrong");
+	doc_put_lines(d, DOC_SOFT, lines, counts);
+	for (size_t i = 0; i < n; i++)
+		claim_text(d, x, &x->claims[experiment_worst(x, i)]);
+	return n;
+}
+
 static void one(struct doc *d, const struct experiment *x)
 {
+	size_t told;
 	struct str counts = STR_INIT;
 
 	experiment_doc_counts(x->n_claims, x->counted, &counts);
@@ -140,16 +155,17 @@ static void one(struct doc *d, const struct experiment *x)
 		doc_put_lines(d, DOC_TEXT, lines, x->answer);
 		doc_say(d, "\n");
 	}
+	told = wrong_first(d, x, str_c(&counts));
 	for (size_t i = 0; i < x->n_asks; i++)
 		ask_text(d, x, &x->asks[i]);
 	for (size_t i = 0; i < x->n_groups; i++)
 		if (x->groups[i].table && !x->groups[i].asked)
 			group_table(d, x, &x->groups[i]);
-	if (x->n_claims) {
-		doc_put_lines(d, DOC_TEXT, lines, str_c(&counts));
+	if (x->n_claims > told) {
+		doc_put_lines(d, DOC_TEXT, lines, told ? "The other claims" : str_c(&counts));
 		doc_say(d, "\n");
 	}
-	for (size_t i = 0; i < x->n_claims; i++)
+	for (size_t i = told; i < x->n_claims; i++)
 		claim_text(d, x, &x->claims[experiment_worst(x, i)]);
 	doc_free(d, &counts);
 }

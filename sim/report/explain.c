@@ -403,12 +403,30 @@ static void tell_beside(struct teller *t)
 				"the GPU's model that was held against an H200 (configs/gpu/h200.yaml)" });
 }
 
+/* As the run's own verdict has it, with its price. */
+static bool tell_buy(struct teller *t)
+{
+	const struct marginal *b = &t->v.buy.amount;
+	struct str s = STR_INIT;
+
+	if (!b->key)
+		return false;
+	run_verdict_buy(b, true, &s);
+	explain_add(t, (struct explain_line){ "next", text_of(t, "Of all amounts one helps most: %s.", str_c(&s)),
+	                                      "next_buy.saves", b->saves, "", text_of(t, "parameter %s", b->key),
+	                                      constant(t, b->key) });
+	str_free(&s);
+	return true;
+}
+
 static void tell_next(struct teller *t)
 {
 	const struct res_limits *l = &t->r->run.limits;
 	const struct res_limit *best = NULL;
 	double saves = 0;
 
+	if (tell_buy(t))
+		return;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct res_limit *x = &l->rows[i];
 		const ps_t base = x->base_ps ? x->base_ps : t->r->run.total_ps;

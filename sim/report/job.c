@@ -126,12 +126,10 @@ static int workload_of(const struct job *j, struct inputs *in, struct err *e)
 {
 	struct workload_spec spec = j->workload;
 
-	if (split_asked(&spec)) {
-		if (!(in->texts = arena_new(0)))
-			return err_nomem(e, "for a split");
-		if (split_best(&spec, in->conf, &j->how, split_build, &in->conf->cfg, in->texts, &in->splits, e) < 0)
-			return -1;
-	}
+	if (!(in->texts = arena_new(0)))
+		return err_nomem(e, "for a split");
+	if (split_settle(&spec, in->conf, &j->how, in->texts, &in->splits, e) < 0)
+		return -1;
 	return j->read(&spec, &in->conf->cfg, &in->w, e);
 }
 

@@ -7,12 +7,14 @@
 #include "sim/base/path.h"
 #include "sim/report/difference.h"
 #include "sim/report/machines_doc.h"
+#include "sim/study/split.h"
 
 /* A machine, and the workload as it is run there: a GPU's kernels are others than an NPU's. */
 struct one {
 	struct machine_conf *conf;
 	struct workload w;
 	struct baseline *baseline;
+	struct arena *texts; /* of a split that was found for it */
 };
 
 static void one_free(struct one *x)
@@ -20,15 +22,22 @@ static void one_free(struct one *x)
 	baseline_free(x->baseline);
 	workload_free(&x->w);
 	machine_conf_free(x->conf);
+	arena_free(x->texts);
 }
 
 static int one_run(const struct job *q, const char *config, struct one *x, struct eval *v, struct err *e)
 {
 	struct eval_job j = { .how = q->how };
+	struct workload_spec spec = q->workload;
+	uint32_t tried = 0;
 
+	if (!(x->texts = arena_new(0)))
+		return err_nomem(e, "for a split");
 	if (!(x->conf = machine_conf_load(config, q->sets, q->n_sets, e)) ||
-	    eval_check(x->conf, config, &q->workload, e) < 0 || q->read(&q->workload, &x->conf->cfg, &x->w, e) < 0 ||
-	    eval_check_work(x->conf, &x->w, e) < 0 || eval_check_opaque(&x->w, q->allow_opaque, e) < 0)
+	    eval_check(x->conf, config, &q->workload, e) < 0 ||
+	    split_settle(&spec, x->conf, &q->how, x->texts, &tried, e) < 0 ||
+	    q->read(&spec, &x->conf->cfg, &x->w, e) < 0 || eval_check_work(x->conf, &x->w, e) < 0 ||
+	    eval_check_opaque(&x->w, q->allow_opaque, e) < 0)
 		return -1;
 	j.conf = x->conf;
 	j.w = &x->w;
@@ -37,6 +46,7 @@ static int one_run(const struct job *q, const char *config, struct one *x, struc
 	x->baseline = baseline_new(
 		&path_source, x->w.source == WORKLOAD_TRACE || x->w.source == WORKLOAD_LAID ? &x->w.in.trace : NULL);
 	eval_verdict(&j, x->baseline, x->w.in.arena, v);
+	v->report.splits = tried;
 	return 0;
 }
 

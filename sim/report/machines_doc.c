@@ -73,6 +73,15 @@ static void ratio_doc(struct doc *d, const struct machines_doc *x, size_t i)
 }
 
 /* Each run's document, but its ops. */
+static void split_member(struct doc *d, const struct run_report *r)
+{
+	struct str s = STR_INIT;
+
+	run_split_text(r, &s);
+	doc_text(d, "split", s.len ? str_c(&s) : NULL);
+	doc_free(d, &s);
+}
+
 static void machines_json(struct doc *d, const struct machines_doc *x)
 {
 	doc_open(d, NULL, '{');
@@ -94,6 +103,7 @@ static void machines_json(struct doc *d, const struct machines_doc *x)
 		doc_open(d, NULL, '{');
 		doc_text(d, "config", x->configs[i]);
 		doc_text(d, "machine", r->conf->cfg.name);
+		split_member(d, r);
 		figure_doc_part(d, FIGURE_HEAD, &r->result->figures, &m);
 		figure_doc_part(d, FIGURE_REST, &r->result->figures, &m);
 		if (x->v[i].report.verdict)
@@ -106,6 +116,18 @@ static void machines_json(struct doc *d, const struct machines_doc *x)
 	}
 	doc_close(d, ']');
 	doc_close(d, '}');
+}
+
+static void split_facts(struct doc *d, const struct machines_doc *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		struct str s = STR_INIT;
+
+		run_split_text(&x->v[i].report, &s);
+		if (s.len)
+			doc_say(d, "split      %s: %s\n", x->configs[i], str_c(&s));
+		doc_free(d, &s);
+	}
 }
 
 /* What the intervals of a list are by, where all are by the same. */
@@ -140,6 +162,7 @@ void machines_doc(struct doc *d, const struct machines_doc *x)
 	        "\nx: times as fast as %s, from, to: four times in five, less what both are wrong about alike; low, high:\n"
 	        "the same of tokens_per_s, %s 'npusim run -c %s' says what holds one\n",
 	        x->configs[0], tells_by(x), x->configs[0]);
+	split_facts(d, x);
 	if (x->steps.n > 1)
 		doc_say(d, "measured: %zu steps of the trace took %.0f to %.0f us in kernels\n", x->steps.n,
 		        (double)x->steps.low_ns / 1e3, (double)x->steps.high_ns / 1e3);

@@ -5,6 +5,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/version.h"
+#include "sim/report/compare_doc.h"
 #include "sim/report/labels.h"
 #include "sim/report/page_int.h"
 
@@ -51,6 +52,11 @@ struct page {
 	const struct page_ask *o;
 	struct arena *a; /* for the lists of what files hold */
 	size_t shown;    /* runs and sweeps */
+	struct {
+		const char *path;
+		int64_t id;
+	} runs[2];
+	size_t n_runs;
 };
 
 /* The runs of a file that are shown: those that were asked for, or all. */
@@ -123,8 +129,13 @@ static int put_runs(struct page *p, const char *path, struct resdb *db, struct e
 	if (!p->o->runs->n && p->o->sweeps->n)
 		return 0;
 	rc = choose(p, path, db, &c, e);
-	for (size_t i = 0; rc == 0 && i < c.n; i++, p->shown++)
+	for (size_t i = 0; rc == 0 && i < c.n; i++, p->shown++, p->n_runs++) {
+		if (p->n_runs < 2) {
+			p->runs[p->n_runs].path = path;
+			p->runs[p->n_runs].id = c.v[i]->run.id;
+		}
 		rc = put_run(p->j, path, (const char *const[]){ c.names[i], c.within[i] }, db, c.v[i]->run.id, e);
+	}
 	return rc;
 }
 
@@ -168,6 +179,44 @@ static int put_files(struct page *p, const char *key, put_fn *put, struct err *e
 	return rc;
 }
 
+static bool same_work(const struct res_workload *a, const struct res_workload *b)
+{
+	return a->n_ops == b->n_ops && strcmp(a->source, b->source) == 0 && strcmp(a->digest, b->digest) == 0;
+}
+
+/* What npusim compare says of two runs: "compared" of the page; null of others, and of two workloads. */
+static int put_compared(struct page *p, struct err *e)
+{
+	struct res_stored r[2];
+	const struct res_stored *const runs[] = { &r[0], &r[1] };
+	struct str text = STR_INIT;
+	struct doc d;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && p->n_runs == 2 && i < 2; i++) {
+		struct resdb *db = res_open(p->runs[i].path, DB_READ, e);
+
+		rc = db ? res_get(db, p->runs[i].id, p->a, &r[i], e) : -1;
+		res_free(db);
+	}
+	if (rc < 0)
+		return -1;
+	if (p->n_runs != 2 || !same_work(&r[0].workload, &r[1].workload)) {
+		out_json_null(p->j, "compared");
+		return 0;
+	}
+	r[1].workload_id = r[0].workload_id;
+	doc_init(&d, OUT_JSON, 0, &text);
+	rc = compare_doc(&d, &(struct compare_doc){ .runs = runs, .n = 2, .a = p->a, .brief = true }, e);
+	doc_end(&d);
+	if (rc == 0 && text.failed)
+		rc = err_nomem(e, "for the report");
+	if (rc == 0)
+		out_json_document(p->j, "compared", str_c(&text));
+	str_free(&text);
+	return rc;
+}
+
 static int put_stored(struct out_json *j, void *arg, struct err *e)
 {
 	const struct page_ask *o = arg;
@@ -179,6 +228,8 @@ static int put_stored(struct out_json *j, void *arg, struct err *e)
 	rc = put_files(&p, "sweeps", put_sweeps, e);
 	if (rc == 0)
 		rc = put_files(&p, "runs", put_runs, e);
+	if (rc == 0)
+		rc = put_compared(&p, e);
 	if (rc == 0 && !p.shown)
 		rc = err_set(e, ERR_IO,
 		             "there is nothing to report in '%s'%s: 'npusim run -o' and 'npusim sweep -o' store"

@@ -11,7 +11,9 @@
 #ifndef NPUSIM_SIM_REPORT_PAGE_H
 #define NPUSIM_SIM_REPORT_PAGE_H
 
+#include "results/db/res.h"
 #include "sim/base/err.h"
+#include "sim/base/out_json.h"
 #include "sim/base/str.h"
 #include "sim/ui/opt.h"
 
@@ -23,6 +25,8 @@ struct page_ask {
 	const struct opt_list *files, *runs, *sweeps; /* no runs and sweeps: all of each file */
 	const char *title;                            /* NULL: the names of the files */
 };
+/* What a run's page opens with: its verdict, what to change next, and why in sentences; members of the open object. */
+int page_lead(struct out_json *j, const struct res_stored *r, struct err *e);
 int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e);
 
 #endif

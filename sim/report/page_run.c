@@ -5,6 +5,7 @@
 #include "sim/base/path.h"
 #include "sim/report/explain.h"
 #include "sim/report/figure_doc.h"
+#include "sim/report/kinds.h"
 #include "sim/report/page_int.h"
 #include "sim/report/run_verdict.h"
 #include "sim/study/limits.h"
@@ -66,58 +67,11 @@ static void page_run_put_ops(struct out_json *j, const struct res_stored *r)
 
 /* --- kinds ------------------------------------------------------------------------------------------------- */
 
-struct kind {
-	const char *name;
-	uint64_t ops, carried, measured_ns;
-	ps_t span_ps, limit_ps;
-	double stall[RES_COUNT]; /* ps */
-};
-
-static int page_run_place_of(const struct res_run *r, const char *resource)
-{
-	for (size_t i = 0; i < r->n_resources && i < RES_COUNT; i++)
-		if (strcmp(r->resources[i].name, resource) == 0)
-			return (int)i;
-	return -1;
-}
-
-static size_t sum_kinds(const struct res_stored *r, struct kind *kinds, size_t most)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->workload.n_ops; i++) {
-		const struct res_work_op *w = &r->workload.ops[i];
-		const struct res_op *o = &r->run.ops[i];
-		size_t k = 0;
-
-		while (k < n && strcmp(kinds[k].name, w->kind) != 0)
-			k++;
-		if (k == most)
-			continue;
-		if (k == n)
-			kinds[n++] = (struct kind){ .name = w->kind };
-		kinds[k].ops++;
-		kinds[k].carried += o->carried;
-		if (o->carried)
-			continue;
-		kinds[k].measured_ns += w->measured_ns;
-		kinds[k].span_ps += o->span_ps;
-		kinds[k].limit_ps += o->limit_ps;
-		for (uint32_t s = 0; s < o->n_stalls; s++) {
-			const int at = page_run_place_of(&r->run, o->stalls[s].resource);
-
-			if (at >= 0)
-				kinds[k].stall[at] += (double)o->span_ps * o->stalls[s].ppm / 1e6;
-		}
-	}
-	return n;
-}
-
 /* Longest first, by name where two are equal. */
-static void sort_kinds(struct kind *v, size_t n)
+static void sort_kinds(struct kinds_row *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
-		const struct kind x = v[i];
+		const struct kinds_row x = v[i];
 		size_t k = i;
 
 		for (; k > 0 && (v[k - 1].span_ps < x.span_ps ||
@@ -130,8 +84,8 @@ static void sort_kinds(struct kind *v, size_t n)
 
 static void put_kinds(struct out_json *j, const struct res_stored *r)
 {
-	struct kind kinds[OP_KINDS];
-	const size_t n = sum_kinds(r, kinds, OP_KINDS);
+	struct kinds_row kinds[OP_KINDS];
+	const size_t n = kinds_of(r, kinds);
 
 	sort_kinds(kinds, n);
 	out_json_open(j, "kinds", '[');
@@ -145,7 +99,7 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 		out_json_real(j, "measured_us", unit_us((int64_t)kinds[i].measured_ns));
 		out_json_open(j, "stalls", '[');
 		for (size_t k = 0; k < r->run.n_resources && k < RES_COUNT; k++)
-			out_json_real(j, NULL, kinds[i].stall[k] / 1e6);
+			out_json_real(j, NULL, kinds[i].stall_ps[k] / 1e6);
 		out_json_close(j, ']');
 		out_json_close(j, '}');
 	}
@@ -281,6 +235,24 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 	out_json_u64(j, "flops", x->flops);
 }
 
+/* What to change, each with its price and how sure it is. */
+static void put_next(struct out_json *j, const struct verdict *v)
+{
+	const struct marginal *const of[] = { &v->buy.amount, &v->buy.choice };
+
+	out_json_open(j, "next", '[');
+	for (size_t i = 0; i < 2; i++) {
+		struct str s = STR_INIT;
+
+		if (!of[i]->key)
+			continue;
+		run_verdict_buy(of[i], true, &s);
+		out_json_text(j, NULL, str_c(&s));
+		str_free(&s);
+	}
+	out_json_close(j, ']');
+}
+
 static void put_verdict(struct out_json *j, const struct res_stored *r)
 {
 	struct str lines[VERDICT_LINES] = VERDICT_INIT;
@@ -288,6 +260,8 @@ static void put_verdict(struct out_json *j, const struct res_stored *r)
 	int n;
 
 	run_verdict_stored(r, &v);
+	put_next(j, &v);
+	v.buys = false; /* it stands apart */
 	n = run_verdict_text(&v, lines);
 	out_json_open(j, "verdict", '[');
 	for (int i = 0; i < n; i++)
@@ -321,6 +295,12 @@ static int put_explained(struct out_json *j, const struct res_stored *r, struct 
 	return n < 0 ? -1 : 0;
 }
 
+int page_lead(struct out_json *j, const struct res_stored *r, struct err *e)
+{
+	put_verdict(j, r);
+	return put_explained(j, r, e);
+}
+
 int page_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,
              struct err *e)
 {
@@ -334,8 +314,7 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	page_run_put_head(j, from, r);
 	out_json_text(j, "called", called);
 	out_json_text(j, "within", within);
-	put_verdict(j, r);
-	rc = put_explained(j, r, e);
+	rc = page_lead(j, r, e);
 	put_totals(j, r);
 	made.launches = page_machine(j, &r->run);
 	out_json_bool(j, "gpu", made.launches);

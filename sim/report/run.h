@@ -85,6 +85,7 @@ void run_facts(const struct run_report *r, struct doc *d);
 void run_verdict(const struct run_report *r, struct doc *d);
 void run_machine_text(const struct run_report *r, struct str *to);
 void run_rewrite_text(const struct run_report *r, struct str *to);
+void run_split_text(const struct run_report *r, struct str *to); /* what 'auto' found */
 void run_align_text(const struct run_report *r, struct str *to);
 void run_energy_line(const struct run_report *r, struct str *to);
 /* Three digits, whatever the size. */

@@ -76,8 +76,7 @@ static void workload(const struct run_report *r, struct str *to)
 	}
 }
 
-/* What 'auto' found. */
-static void split(const struct run_report *r, struct str *to)
+void run_split_text(const struct run_report *r, struct str *to)
 {
 	static const enum workload_key keys[] = { WORKLOAD_KEY_TP, WORKLOAD_KEY_PP, WORKLOAD_KEY_EP, WORKLOAD_KEY_DP };
 
@@ -182,7 +181,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 	static const struct fact first_page[] = {
 		{ "machine", run_machine_text },
 		{ "workload", workload },
-		{ "split", split },
+		{ "split", run_split_text },
 		{ "aligned", run_align_text },
 		{ "rewritten", run_rewrite_text },
 		{ "types", types },
@@ -198,7 +197,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 	static const struct fact all[] = {
 		{ "machine", run_machine_text },
 		{ "workload", workload },
-		{ "split", split },
+		{ "split", run_split_text },
 		{ "types", types },
 		{ "aligned", run_align_text },
 		{ "rewritten", run_rewrite_text },

@@ -1,7 +1,10 @@
 /* run_store.c - a run as the results database keeps it. */
 #include "sim/report/run.h"
 
+#include <math.h>
+
 #include "sim/base/version.h"
+#include "sim/report/run_verdict.h"
 #include "workloads/work.h"
 
 int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
@@ -121,6 +124,51 @@ static int convert_energy(const struct run_result *x, struct arena *a, struct re
 	return 0;
 }
 
+static struct res_next next_of(const char *kind, const struct marginal *b)
+{
+	return (struct res_next){ .kind = kind,
+		                  .key = b->key,
+		                  .now = b->now,
+		                  .then = b->then,
+		                  .saves = b->key ? b->saves : NAN,
+		                  .low = b->has_range ? b->low : NAN,
+		                  .high = b->has_range ? b->high : NAN,
+		                  .mm2 = b->has_mm2 ? b->mm2 : NAN,
+		                  .watts = b->has_watts ? b->watts : NAN,
+		                  .beyond = b->beyond[0] ? b->beyond : NULL };
+}
+
+/* What to buy next, and what was asked of the workload. */
+static int convert_late(const struct run_report *r, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_next *v = arena_array(a, 2, sizeof *v);
+	struct str asked = STR_INIT, given = STR_INIT;
+
+	for (int k = 0; r->spec && k < WORKLOAD_KEYS; k++) {
+		const size_t before = asked.len;
+
+		workload_row_text(r->spec, (enum workload_key)k, &asked);
+		if (asked.len > before)
+			str_addc(&asked, '\n');
+	}
+	cfg_dump_given(r->conf->raw, &given);
+	run->asked = asked.len && !asked.failed ? arena_strdup(a, str_c(&asked)) : NULL;
+	run->given = given.failed ? NULL : arena_strdup(a, str_c(&given));
+	str_free(&given);
+	if (!v || asked.failed || (asked.len && !run->asked) || !run->given) {
+		str_free(&asked);
+		return err_nomem(e, "to store the run");
+	}
+	str_free(&asked);
+	if (!r->verdict || !r->verdict->buys)
+		return 0;
+	v[run->n_next++] = next_of("amount", &r->verdict->buy.amount);
+	if (r->verdict->buy.choice.key)
+		v[run->n_next++] = next_of("choice", &r->verdict->buy.choice);
+	run->next = v;
+	return 0;
+}
+
 int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, struct res_workload *w,
                struct res_run *run, struct err *e)
 {
@@ -149,7 +197,7 @@ int run_stored(const struct run_report *r, uint64_t host_ns, struct arena *a, st
 	    run_stored_resources(x->stall_ps, x->peak_ps, a, run, e) < 0 || convert_stats(x, a, run, e) < 0 ||
 	    convert_warnings(r->diags, a, run, e) < 0)
 		return -1;
-	return convert_energy(x, a, run, e);
+	return convert_energy(x, a, run, e) < 0 ? -1 : convert_late(r, a, run, e);
 }
 
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)

@@ -126,6 +126,26 @@ static void how_sure(const struct run_report *r, const struct baseline *b, struc
 	v->from = f.from;
 	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
 	v->time = f.from == INTERVAL_ROWS ? met : foreign_range(r, &f, v);
+	v->corner = f.corner;
+}
+
+/* As slow as the worst family that was met, where the machine itself is not slower: an op after the other. */
+static void slow_corner(const struct marginal_question *q, const struct run_result *x, struct arena *a,
+                        struct verdict *v)
+{
+	const struct machine_cfg *c = &q->conf->cfg;
+	const char *sets[4] = { "dispatch.queue=1", "dispatch.prefetch=false" };
+	int n = 2;
+	ps_t took;
+
+	if (v->corner.start > c->dispatch.latency)
+		sets[n++] = arena_printf(a, "dispatch.latency=%" PRIu64 " ps", v->corner.start);
+	if (v->corner.reached * 1e6 < c->mem.dram.reached)
+		sets[n++] = arena_printf(a, "dram.reached=%.6f", v->corner.reached);
+	if (!v->corner.start_of || (n > 2 && !sets[2]) || (n > 3 && !sets[3]))
+		return;
+	took = marginal_time(q, x, sets, n, a);
+	v->corner_us = took ? v->us * fmax(1, (double)took / (double)x->total_ps) : 0;
 }
 
 bool run_verdict_range(const struct run_report *r, const struct baseline *b, struct arena *a,
@@ -223,6 +243,8 @@ int run_verdict_make(const struct run_report *r, const struct baseline *b, const
 		out->wall = figure_ratio_wall(&r->result->figures, &m);
 	}
 	how_sure(r, b, a, out);
+	if (q)
+		slow_corner(q, r->result, a, out);
 	/* A GPU that has no kernels of the kind, as an H200 of fp4 ones, is not set beside it. */
 	if (fused(r, b, a, out, e) < 0) {
 		if (e->kind == ERR_NOMEM)
@@ -296,6 +318,22 @@ static void stored_hold(const struct res_run *r, struct verdict *v)
 	hold_of(stall, peak, &r->figures, v);
 }
 
+static void stored_buy(const struct res_next *x, struct marginal *b)
+{
+	*b = (struct marginal){ .key = x->key,
+		                .now = x->now ? x->now : "",
+		                .then = x->then ? x->then : "",
+		                .saves = x->saves,
+		                .has_range = isfinite(x->low) && isfinite(x->high),
+		                .low = x->low,
+		                .high = x->high,
+		                .has_mm2 = isfinite(x->mm2),
+		                .mm2 = x->mm2,
+		                .has_watts = isfinite(x->watts),
+		                .watts = x->watts };
+	snprintf(b->beyond, sizeof b->beyond, "%s", x->beyond ? x->beyond : "");
+}
+
 void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 {
 	const struct res_run *x = &r->run;
@@ -330,6 +368,9 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	out->from = x->interval_from < INTERVAL_FROMS ? (enum interval_from)x->interval_from : INTERVAL_UNSAID;
 	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);
 	out->fused_range = kept_range(x->fused_spread_ppm, x->fused_down_ppm);
+	out->buys = x->n_next > 0;
+	for (size_t i = 0; i < x->n_next; i++)
+		stored_buy(&x->next[i], strcmp(x->next[i].kind, "amount") == 0 ? &out->buy.amount : &out->buy.choice);
 }
 
 /* --- words --------------------------------------------------------------------------------------------------------------- */
@@ -495,12 +536,21 @@ static void add_cost(struct str *s, const struct marginal *b)
 		add_more(s, b->watts, "W");
 }
 
-static void say_buy(const struct marginal *b, const char *label, struct str *s)
+void run_verdict_buy(const struct marginal *b, bool interval, struct str *s)
 {
-	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
+	str_addf(s, "%s %s -> %s saves %.0f %%", b->key, b->now, b->then, 100 * b->saves);
+	if (interval && b->has_range)
+		str_addf(s, " (%.0f to %.0f)", 100 * b->low, 100 * b->high);
 	add_cost(s, b);
 	if (b->beyond[0])
 		str_addf(s, ": %s", b->beyond);
+}
+
+/* Without its interval, which a line of 80 columns has no room for. */
+static void say_buy(const struct marginal *b, const char *label, struct str *s)
+{
+	str_addf(s, "%s ", label);
+	run_verdict_buy(b, false, s);
 }
 
 /* What to have more of, and what to choose otherwise. */
@@ -561,6 +611,19 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 	return n;
 }
 
+static void say_corner(const struct verdict *v, struct str *s)
+{
+	str_add(s, "; slow corner ");
+	if (v->tokens && !workload_is_part(&v->part)) {
+		add_number(s, (double)v->tokens / (double)v->steps * 1e6 / v->corner_us);
+		str_add(s, " tokens/s");
+	} else {
+		add_time(s, v->corner_us);
+	}
+	str_addf(s, " (starts of %.3g us, %.2g of the pins)", (double)v->corner.start / (double)PS_US,
+	         v->corner.reached);
+}
+
 void run_verdict_classes(const struct verdict *v, struct str *s)
 {
 	static const char *const words[INTERVAL_PARTS] = { "decode", "prefill", "attention of a prompt" };
@@ -576,9 +639,11 @@ void run_verdict_classes(const struct verdict *v, struct str *s)
 		any = true;
 	}
 	if (any && v->from == INTERVAL_OTHERS && !v->family[0])
-		str_add(s, "; it names no family (key 'family')");
+		str_add(s, "; no key 'family'");
 	else if (any && v->from == INTERVAL_OTHERS)
 		str_addf(s, "; configs/accuracy has no rows of '%s'", v->family);
+	if (any && v->corner_us > 0)
+		say_corner(v, s);
 }
 
 /* --- json ---------------------------------------------------------------------------------------------------------------- */
@@ -631,6 +696,8 @@ static void marginal(struct doc *d, const char *name, const struct marginal *b)
 	doc_text(d, "now", b->now);
 	doc_text(d, "then", b->then);
 	doc_real(d, "saves", 0, b->saves);
+	doc_real_if(d, "saves_low", 0, b->has_range, b->low);
+	doc_real_if(d, "saves_high", 0, b->has_range, b->high);
 	doc_real_if(d, "mm2", 0, b->has_mm2, b->mm2);
 	doc_real_if(d, "w", 0, b->has_watts, b->watts);
 	if (b->beyond[0])
@@ -672,6 +739,21 @@ static void from(struct doc *d, const struct verdict *v)
 		doc_table(d, "classes", NULL, INTERVAL_PARTS, class_row, v);
 }
 
+static void corner(struct doc *d, const struct verdict *v)
+{
+	if (!v->corner_us) {
+		doc_text(d, "slow_corner", NULL);
+		return;
+	}
+	doc_open(d, "slow_corner", '{');
+	doc_real(d, "step_us", 0, v->corner_us);
+	doc_real(d, "start_us", 0, (double)v->corner.start / (double)PS_US);
+	doc_text(d, "start_of", v->corner.start_of);
+	doc_real(d, "reached", 0, v->corner.reached);
+	doc_text(d, "reached_of", v->corner.reached_of);
+	doc_close(d, '}');
+}
+
 void run_verdict_doc(struct doc *d, const struct verdict *v)
 {
 	struct str lines[VERDICT_LINES] = VERDICT_INIT;
@@ -696,6 +778,7 @@ void run_verdict_doc(struct doc *d, const struct verdict *v)
 		bounds(d, v, around(v->us, v->time));
 		doc_text(d, "of", "step_us");
 		from(d, v);
+		corner(d, v);
 		doc_close(d, '}');
 	}
 	ratio(d, "speedup", v->kernels, per(v->time), v, "kernels as measured");

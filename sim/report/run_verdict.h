@@ -43,11 +43,13 @@ struct verdict {
 	const char *family;                /* as the machine names it; "": it names none */
 	struct interval_range range[INTERVAL_PARTS];
 	double share[INTERVAL_PARTS]; /* of the time; none of a stored run */
-	const char *device;           /* "H200" */
-	enum res held;                /* what most of the time was waited for */
-	double held_share;            /* of the time */
-	enum res full;     /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
-	double full_share; /* how near: 0 to 1 */
+	struct interval_corner corner;
+	double corner_us;   /* of a step at the slow corner; 0: not known */
+	const char *device; /* "H200" */
+	enum res held;      /* what most of the time was waited for */
+	double held_share;  /* of the time */
+	enum res full;      /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
+	double full_share;  /* how near: 0 to 1 */
 	double mfu, bandwidth; /* 0 to 1 */
 	bool old;              /* of a build that kept neither tokens nor the GPU fused */
 	bool buys;             /* it was asked what to buy */
@@ -63,9 +65,11 @@ bool run_verdict_range(const struct run_report *r, const struct baseline *b, str
 /* The same of a sweep's run, kept in its row; `baseline`: a struct baseline, or NULL, and nothing is kept. */
 void run_verdict_row(void *baseline, const struct machine_conf *c, const struct run_result *x, struct res_point *row);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
- * measured and what to buy next are not kept. */
+ * measured is not kept. */
 void run_verdict_keep(const struct verdict *v, struct figures *x);
 void run_verdict_stored(const struct res_stored *r, struct verdict *out);
+/* "dram.channels 48 -> 96 saves 50 % (12 to 71), +55 mm2, +148 W". */
+void run_verdict_buy(const struct marginal *b, bool interval, struct str *s);
 /* The lines; returns how many. */
 int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES]);
 void run_verdict_doc(struct doc *d, const struct verdict *v); /* members of JSON */

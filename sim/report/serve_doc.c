@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "sim/engine/engine.h"
+#include "sim/report/pools_doc.h"
 
 static double seconds(ps_t t)
 {
@@ -74,8 +75,9 @@ static void verdict(const struct serve_run *r, struct str *out)
 		workload_part_text(&part, out);
 		str_add(out, ", which make no tokens alone: ");
 	}
-	str_addf(out, "%s on %s, %zu requests in %.4g s\n", r->own.w.model->name, r->conf->cfg.name, x->n,
-	         seconds(x->end));
+	str_addf(out, "%s on ", r->own.w.model->name);
+	pools_doc_machines(r, out);
+	str_addf(out, ", %zu requests in %.4g s\n", x->n, seconds(x->end));
 	pair(out, makes_tokens(r) ? "first token after" : "through these for a first token after", t->p50, t->p99,
 	     o->n ? "; " : "\n");
 	if (o->n)
@@ -194,6 +196,19 @@ static void engine(const struct serve_run *r, struct str *out)
 	}
 }
 
+static void told_memory(const struct serve_run *r, struct str *out)
+{
+	if (r->pools ? r->pools->n > 1 : r->policy.part != SCHED_WHOLE)
+		str_addf(out, "memory   %s: weights ", r->conf->cfg.name);
+	else
+		str_add(out, "memory   weights ");
+	serve_doc_bytes(out, "", r->own.memory.weights + r->draft.memory.weights);
+	serve_doc_bytes(out, ", KV cache ", r->kv_bytes);
+	str_addf(out, " in blocks of %u tokens", r->policy.block);
+	serve_doc_bytes(out, " and ", r->policy.block_bytes);
+	str_addc(out, '\n');
+}
+
 static void told(const struct serve_run *r, struct str *out)
 {
 	const struct sched_policy *p = &r->policy;
@@ -207,11 +222,9 @@ static void told(const struct serve_run *r, struct str *out)
 		str_add(out, "prompts whole");
 	str_addf(out, "; lets in by %s, gives up by %s\n", p->reserve_all ? "prompt and output" : "prompt",
 	         p->preempt == SCHED_SWAP ? "swapping" : "computing again");
-	serve_doc_bytes(out, "memory   weights ", r->own.memory.weights + r->draft.memory.weights);
-	serve_doc_bytes(out, ", KV cache ", r->kv_bytes);
-	str_addf(out, " in blocks of %u tokens", p->block);
-	serve_doc_bytes(out, " and ", p->block_bytes);
-	str_addc(out, '\n');
+	told_memory(r, out);
+	if (r->pools && r->pools->n > 1)
+		told_memory(r->pools->pool[1].r, out);
 	if (r->o->engine)
 		engine(r, out);
 	if (p->draft)
@@ -272,10 +285,14 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 	verdict(r, d->to);
 	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
 	doc_say(d, "\n");
-	doc_table_open(d, NULL, NULL);
-	serve_doc_load(d, r);
-	memory(d, r);
-	doc_table_close(d, line_row, NULL);
+	if (r->pools) {
+		pools_doc(d, r);
+	} else {
+		doc_table_open(d, NULL, NULL);
+		serve_doc_load(d, r);
+		memory(d, r);
+		doc_table_close(d, line_row, NULL);
+	}
 	doc_say(d, "\n");
 	told(r, d->to);
 	within(r, d->to);
@@ -446,11 +463,20 @@ static void json_load(struct doc *d, const struct serve_run *r)
 	doc_real(d, "power_w", 0, r->joules / seconds(x->end));
 }
 
+static void json_machine(struct doc *d, const struct serve_run *r)
+{
+	struct str s = STR_INIT;
+
+	pools_doc_machines(r, &s);
+	doc_text(d, "machine", str_c(&s));
+	doc_free(d, &s);
+}
+
 static void json(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "model", r->own.w.model->name);
-	doc_text(d, "machine", r->conf->cfg.name);
+	json_machine(d, r);
 	doc_text(d, "fidelity", fidelity(r));
 	doc_text(d, "quant", r->own.w.how.quant->name);
 	doc_text(d, "style", build_style_name(r->own.w.how.style));
@@ -459,7 +485,10 @@ static void json(struct doc *d, const struct serve_run *r, const struct capacity
 	json_load(d, r);
 	json_beside(d, r);
 	json_steps(d, r);
-	json_memory(d, r);
+	if (r->pools)
+		pools_doc(d, r);
+	else
+		json_memory(d, r);
 	doc_count(d, "drafts_checked", r->result.checked);
 	doc_count(d, "drafts_accepted", r->result.accepted);
 	json_policy(d, &r->policy);
@@ -494,6 +523,8 @@ static void request(struct doc *d, const void *of, size_t i)
 	doc_count(d, "preempted", x->preempted);
 	if (r->arrivals.give_up)
 		doc_bool(d, "gone", x->gone);
+	if (r->pools)
+		pools_doc_request(d, r, i);
 	if (r->arrivals.ids.len) /* as the list has them */
 		doc_text(d, "id", arrive_id(&r->arrivals, i));
 }
@@ -537,9 +568,12 @@ void serve_doc_curve(struct doc *d, const struct serve_run *r, const struct curv
 
 	doc_open(d, NULL, '{');
 	doc_text(d, "model", r->own.w.model->name);
-	doc_text(d, "machine", r->conf->cfg.name);
-	doc_say(d, "%s on %s: what a user gets, and what the machine makes, by requests at a time\n\n",
-	        r->own.w.model->name, r->conf->cfg.name);
+	json_machine(d, r);
+	if (d->format == OUT_TABLE) {
+		str_addf(d->to, "%s on ", r->own.w.model->name);
+		pools_doc_machines(r, d->to);
+		str_add(d->to, ": what a user gets, and what the machine makes, by requests at a time\n\n");
+	}
 	doc_table(d, "curve", NULL, n, curve_row, &rows);
 	if (d->format == OUT_TABLE) {
 		str_addc(d->to, '\n');

@@ -223,7 +223,7 @@ static int find_all(struct finder *f, unsigned draws, struct capacity *out)
 {
 	const bool drawn = !f->r->o->requests;
 
-	if (room(f, f->r->arrivals.n) < 0 || (drawn && !f->r->o->n && long_enough(f, out) < 0) ||
+	if (room(f, f->r->arrivals.n) < 0 || (drawn && draws && !f->r->o->n && long_enough(f, out) < 0) ||
 	    (drawn && draws > 1 && several_draws(f, draws, out) < 0) || first_list(f, out) < 0 ||
 	    of_list(f, &f->r->arrivals) < 0)
 		return -1;

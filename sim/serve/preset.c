@@ -22,6 +22,8 @@ static const struct cfg_field fields[] = {
 	CFG_PS(struct preset, prompt_token, "prompt_token", "0 ns", 0, MOST, NULL,
 	       "the same for each token of its prompt", "our choice: no host"),
 	CFG_BOOL(struct preset, prefix, "prefix", "false", "blocks that were given up are found again", "our choice"),
+	CFG_BOOL(struct preset, beside, "copies_beside", "false", "steps go on while a cache moves to another machine",
+	         "our choice: by the machine"),
 	CFG_U32(struct preset, max_batch, "max_batch", "256", 1, 65536, NULL, "sequences at a time", "our choice"),
 	CFG_U32(struct preset, max_tokens, "max_tokens", "2048", 1, TOKENS, NULL, "tokens of a step", "our choice"),
 	CFG_U32(struct preset, chunk, "chunk", "2048", 0, TOKENS, NULL, "of them prompts'; 0: prompts whole",

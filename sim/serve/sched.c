@@ -1,4 +1,4 @@
-#include "sim/serve/sched.h"
+#include "sim/serve/sched_int.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -6,80 +6,6 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/serve/pager.h"
-
-enum state { WAITS, FILLS, DECODES, DONE };
-
-struct seq {
-	enum state state;
-	uint32_t cached, made; /* tokens in the cache, tokens produced */
-	uint32_t fill;         /* tokens to be in the cache before it decodes */
-	bool away;             /* its blocks are with the host */
-	uint64_t blocks;
-	ps_t newest; /* its newest token's */
-};
-
-/* Free blocks in the order in which they came free: those that nobody had, then runs of those that requests gave back, by request.
- * A request has one at the most; `blocks` of it nobody took. */
-struct run {
-	uint64_t blocks;
-	uint32_t before, after;
-};
-
-struct sched {
-	const struct sched_policy *p;
-	const struct arrivals *a;
-	struct sched_result *r;
-	struct pager pager;
-	struct seq *seqs;
-	uint32_t *running, n_running; /* in the order in which they were let in */
-	uint32_t *back, n_back;       /* gave up their blocks; the last one first */
-	uint32_t *deciding, n_deciding, *filling;
-	struct sched_piece *pieces;
-	struct sched_step step;
-	struct run *runs;         /* n + 2: of requests, of nobody (n), and the list's ends (n + 1) */
-	uint64_t rows;            /* of the step so far */
-	uint64_t moved;           /* bytes to the host and back in it */
-	bool gave_up;             /* somebody did */
-	uint32_t *queue, n_queue; /* who never ran, a heap: the first is let in first */
-	size_t asked;             /* the next that the scheduler does not have */
-	size_t came, left;        /* the next that has not arrived; how many are done */
-	ps_t now;
-	uint64_t in_system;
-};
-
-/* --- the queue ------------------------------------------------------------------------------------------------------- */
-
-static bool sooner(const struct sched *s, uint32_t a, uint32_t b)
-{
-	const uint32_t x = s->a->v[a].priority, y = s->a->v[b].priority;
-
-	return x != y ? x < y : a < b;
-}
-
-static void push(struct sched *s, uint32_t i)
-{
-	uint32_t k = s->n_queue++;
-
-	for (; k && sooner(s, i, s->queue[(k - 1) / 2]); k = (k - 1) / 2)
-		s->queue[k] = s->queue[(k - 1) / 2];
-	s->queue[k] = i;
-}
-
-static void pop(struct sched *s)
-{
-	const uint32_t last = s->queue[--s->n_queue];
-	uint32_t k = 0, c;
-
-	while ((c = 2 * k + 1) < s->n_queue) {
-		c += c + 1 < s->n_queue && sooner(s, s->queue[c + 1], s->queue[c]);
-		if (!sooner(s, s->queue[c], last))
-			break;
-		s->queue[k] = s->queue[c];
-		k = c;
-	}
-	s->queue[k] = last;
-}
 
 /* --- time ------------------------------------------------------------------------------------------------------------ */
 
@@ -94,46 +20,120 @@ static void integrate(struct sched *s, ps_t to)
 	s->now = to;
 }
 
-/* When the scheduler has it. */
-static ps_t known_at(const struct sched *s, size_t i)
+/* --- queue ----------------------------------------------------------------------------------------------------------- */
+
+void sched_give(struct sched *s, uint32_t i, ps_t at)
 {
-	return s->r->v[i].at + s->p->request + s->a->v[i].prompt * s->p->prompt_token;
+	struct seq *q = &s->t->seqs[i];
+
+	integrate(s, ps_max(s->now, at));
+	s->in_system++;
+	s->stuck = false;
+	q->known = at;
+	if (s->p->part == SCHED_DECODES) { /* its cache is where it was filled */
+		q->cached = q->fill = s->a->v[i].prompt;
+		q->made = 1;
+		q->newest = at;
+		q->state = DECODES;
+		q->apart = true;
+	} else {
+		q->known += s->p->request + s->a->v[i].prompt * s->p->prompt_token;
+	}
+	q->turn = s->given++;
+	*(s->first == SCHED_NONE ? &s->first : &s->t->after[s->last]) = i;
+	s->last = i;
+	s->t->after[i] = SCHED_NONE;
 }
 
-/* Who arrives on the way is in the system from that moment on. */
-static void advance(struct sched *s, ps_t to)
+/* Whose client leaves, and when. */
+static ps_t leaves_at(const struct sched *s, uint32_t i)
 {
-	for (; s->came < s->a->n && s->r->v[s->came].at <= to; s->came++, s->in_system++)
-		integrate(s, ps_max(s->now, s->r->v[s->came].at));
-	integrate(s, to);
-	while (s->asked < s->came && known_at(s, s->asked) <= to)
-		push(s, (uint32_t)s->asked++);
+	return s->a->give_up && s->a->v[i].gives_up ? s->r->v[i].at + s->a->v[i].gives_up : PS_NEVER;
+}
+
+static bool sooner(const struct sched *s, uint32_t a, uint32_t b)
+{
+	const uint32_t x = s->a->v[a].priority, y = s->a->v[b].priority;
+
+	return x != y ? x < y : s->t->seqs[a].turn < s->t->seqs[b].turn;
+}
+
+/* A pairing heap, as one of many machines is given few of a list: those under another are linked by `after`. */
+static uint32_t meld(struct sched *s, uint32_t a, uint32_t b)
+{
+	const bool swap = a == SCHED_NONE || (b != SCHED_NONE && sooner(s, b, a));
+	const uint32_t top = swap ? b : a, other = swap ? a : b;
+
+	if (other != SCHED_NONE) {
+		s->t->after[other] = s->t->under[top];
+		s->t->under[top] = other;
+	}
+	return top;
+}
+
+static void push(struct sched *s, uint32_t i)
+{
+	s->t->under[i] = SCHED_NONE;
+	s->queue = meld(s, s->queue, i);
+	s->leaves = ps_min(s->leaves, leaves_at(s, i));
+}
+
+static void pop(struct sched *s)
+{
+	uint32_t next = s->t->under[s->queue], pairs = SCHED_NONE;
+
+	while (next != SCHED_NONE) {
+		const uint32_t a = next, b = s->t->after[a];
+		uint32_t two;
+
+		next = b == SCHED_NONE ? SCHED_NONE : s->t->after[b];
+		two = meld(s, a, b);
+		s->t->after[two] = pairs;
+		pairs = two;
+	}
+	s->queue = SCHED_NONE;
+	while (pairs != SCHED_NONE) {
+		next = s->t->after[pairs];
+		s->queue = meld(s, s->queue, pairs);
+		pairs = next;
+	}
+}
+
+/* Those that are known by now. */
+static void asked(struct sched *s)
+{
+	while (s->first != SCHED_NONE && s->t->seqs[s->first].known <= s->now) {
+		const uint32_t i = s->first;
+
+		s->first = s->t->after[i];
+		push(s, i);
+	}
 }
 
 /* --- blocks ---------------------------------------------------------------------------------------------------------- */
 
 static void unlink_run(struct sched *s, uint32_t i)
 {
-	struct run *x = &s->runs[i];
+	struct run *x = &s->t->runs[i];
 
-	s->runs[x->before].after = x->after;
-	s->runs[x->after].before = x->before;
+	s->t->runs[x->before].after = x->after;
+	s->t->runs[x->after].before = x->before;
 	x->blocks = 0;
 }
 
 /* At the end of the free ones. */
 static void link_run(struct sched *s, uint32_t i, uint64_t blocks)
 {
-	const uint32_t ends = (uint32_t)s->a->n + 1;
+	const uint32_t ends = s->ends;
 
-	s->runs[i] = (struct run){ blocks, s->runs[ends].before, ends };
-	s->runs[s->runs[ends].before].after = i;
-	s->runs[ends].before = i;
+	s->t->runs[i] = (struct run){ blocks, s->t->runs[ends].before, ends };
+	s->t->runs[s->t->runs[ends].before].after = i;
+	s->t->runs[ends].before = i;
 }
 
 static void drop(struct sched *s, uint32_t i)
 {
-	struct seq *q = &s->seqs[i];
+	struct seq *q = &s->t->seqs[i];
 
 	if (s->p->prefix && q->blocks)
 		link_run(s, i, q->blocks);
@@ -143,21 +143,21 @@ static void drop(struct sched *s, uint32_t i)
 /* The oldest free ones are taken; its own, where it has some, first. */
 static bool grow(struct sched *s, uint32_t i, uint64_t tokens)
 {
-	struct seq *q = &s->seqs[i];
-	const uint32_t ends = (uint32_t)s->a->n + 1;
+	struct seq *q = &s->t->seqs[i];
+	const uint32_t ends = s->ends;
 	uint64_t had = q->blocks, more;
 
 	if (!pager_grow(&s->pager, &q->blocks, tokens))
 		return false;
 	if (!s->p->prefix)
 		return true;
-	if (s->runs[i].blocks) {
-		had += s->runs[i].blocks;
+	if (s->t->runs[i].blocks) {
+		had += s->t->runs[i].blocks;
 		unlink_run(s, i);
 	}
-	for (more = q->blocks > had ? q->blocks - had : 0; more && s->runs[ends].after != ends;) {
-		const uint32_t first = s->runs[ends].after;
-		struct run *x = &s->runs[first];
+	for (more = q->blocks > had ? q->blocks - had : 0; more && s->t->runs[ends].after != ends;) {
+		const uint32_t first = s->t->runs[ends].after;
+		struct run *x = &s->t->runs[first];
 
 		if (x->blocks > more) {
 			x->blocks -= more;
@@ -172,7 +172,7 @@ static bool grow(struct sched *s, uint32_t i, uint64_t tokens)
 /* Tokens of its that are still there, in whole blocks; the last is always computed. */
 static uint32_t still_there(const struct sched *s, uint32_t i)
 {
-	const uint64_t most = (s->seqs[i].fill - 1) / s->p->block, has = s->p->prefix ? s->runs[i].blocks : 0;
+	const uint64_t most = (s->t->seqs[i].fill - 1) / s->p->block, has = s->p->prefix ? s->t->runs[i].blocks : 0;
 
 	return (uint32_t)((has < most ? has : most) * s->p->block);
 }
@@ -182,7 +182,7 @@ static uint32_t still_there(const struct sched *s, uint32_t i)
 static void give_up(struct sched *s)
 {
 	const uint32_t i = s->running[--s->n_running];
-	struct seq *q = &s->seqs[i];
+	struct seq *q = &s->t->seqs[i];
 
 	s->gave_up = true;
 	s->r->preemptions++;
@@ -202,7 +202,7 @@ static void give_up(struct sched *s)
 
 static uint64_t most_of(const struct sched *s, uint32_t i)
 {
-	return (uint64_t)s->a->v[i].prompt + s->a->v[i].output;
+	return (uint64_t)s->a->v[i].prompt + (s->p->part == SCHED_FILLS ? 1 : s->a->v[i].output);
 }
 
 /* --- a step's sequences ------------------------------------------------------------------------------------------------ */
@@ -214,7 +214,7 @@ static void decoding(struct sched *s)
 
 	for (uint32_t k = 0; k < s->n_running; k++) {
 		const uint32_t i = s->running[k];
-		struct seq *q = &s->seqs[i];
+		struct seq *q = &s->t->seqs[i];
 		uint64_t want = q->cached + rows;
 
 		if (q->state != DECODES)
@@ -236,7 +236,7 @@ static void piece(struct sched *s, uint32_t i, uint32_t tokens)
 {
 	const uint32_t n = s->step.n_pieces++;
 
-	s->pieces[n] = (struct sched_piece){ tokens, s->seqs[i].cached };
+	s->pieces[n] = (struct sched_piece){ tokens, s->t->seqs[i].cached };
 	s->filling[n] = i;
 	s->step.prompt_tokens += tokens;
 	s->rows += tokens;
@@ -258,7 +258,7 @@ static void begun_prompts(struct sched *s)
 {
 	for (uint32_t k = 0; k < s->n_running; k++) {
 		const uint32_t i = s->running[k];
-		const struct seq *q = &s->seqs[i];
+		const struct seq *q = &s->t->seqs[i];
 		const uint32_t n = q->state == FILLS ? room_for(s, q->fill - q->cached) : 0;
 
 		if (n)
@@ -270,39 +270,57 @@ static void begun_prompts(struct sched *s)
 
 static bool anybody(const struct sched *s)
 {
-	return s->n_back || s->n_queue;
+	return s->n_back || s->queue != SCHED_NONE;
 }
 
 /* Blocks for what is in its cache or is to be, and one token more. */
 static bool reserve(struct sched *s, uint32_t i)
 {
-	struct seq *q = &s->seqs[i];
-	const uint64_t most = most_of(s, i), now = q->away && q->state == DECODES ? q->cached : q->fill;
+	struct seq *q = &s->t->seqs[i];
+	const uint64_t most = most_of(s, i), now = (q->away || q->apart) && q->state == DECODES ? q->cached : q->fill;
 	const uint64_t want = s->p->reserve_all || now + 1 > most ? most : now + 1;
 
 	return grow(s, i, want);
 }
 
+/* It has blocks here from now on, and decodes when its cache is here. */
+static void expect(struct sched *s, uint32_t i)
+{
+	struct seq *q = &s->t->seqs[i];
+
+	q->apart = false;
+	q->ready = s->fetch(s->fetch_ctx, i, s->now);
+	if (s->p->stops)
+		s->hold = ps_max(s->hold, q->ready);
+	s->coming[s->n_coming++] = i;
+}
+
 /* The first that waits, unless it does not fit. */
 static bool let_in(struct sched *s)
 {
-	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->queue[0];
-	struct seq *q = &s->seqs[i];
+	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->queue;
+	struct seq *q = &s->t->seqs[i];
+	const bool whole = q->away || q->apart;
 	uint32_t n, found;
 
-	if (s->n_running == s->p->max_batch)
+	if (s->n_running + s->n_coming == s->p->max_batch)
 		return false;
-	if (!s->n_back)
+	if (!s->n_back && !q->apart)
 		q->fill = s->a->v[i].prompt;
-	found = q->away ? 0 : still_there(s, i);
-	n = q->away ? 0 : room_for(s, q->fill - found);
-	if ((!n && !q->away) || !reserve(s, i))
+	found = whole ? 0 : still_there(s, i);
+	n = whole ? 0 : room_for(s, q->fill - found);
+	if ((!n && !whole) || !reserve(s, i))
 		return false;
 	if (s->n_back) {
 		s->n_back--;
 	} else {
 		pop(s);
-		s->r->v[i].begun = s->now;
+		if (!q->apart)
+			s->r->v[i].begun = s->now;
+	}
+	if (q->apart) {
+		expect(s, i);
+		return true;
 	}
 	s->running[s->n_running++] = i;
 	if (q->away) { /* it goes on in the next step */
@@ -316,6 +334,22 @@ static bool let_in(struct sched *s)
 	s->r->recomputed -= found;
 	piece(s, i, n);
 	return true;
+}
+
+/* Whose caches are here decode, in the order in which they were asked for. */
+static void arrived(struct sched *s)
+{
+	uint32_t left = 0;
+
+	for (uint32_t k = 0; k < s->n_coming; k++) {
+		const uint32_t i = s->coming[k];
+
+		if (s->t->seqs[i].ready <= s->now)
+			s->running[s->n_running++] = i;
+		else
+			s->coming[left++] = i;
+	}
+	s->n_coming = left;
 }
 
 static void new_prompts(struct sched *s)
@@ -357,18 +391,8 @@ static uint32_t accepted(const struct sched *s, uint32_t i, uint32_t step)
 	return n;
 }
 
-static void end(struct sched *s, uint32_t i)
-{
-	s->in_system--;
-	drop(s, i);
-	s->seqs[i].state = DONE;
-	s->r->v[i].last = s->now;
-	s->left++;
-	if (s->p->loop && s->left + s->p->loop - 1 < s->a->n)
-		s->r->v[s->left + s->p->loop - 1].at = s->now;
-}
-
-static void leave(struct sched *s, uint32_t i)
+/* It is none of this machine's any more, but for its blocks. */
+static void sched_out(struct sched *s, uint32_t i)
 {
 	uint32_t k = 0;
 
@@ -376,51 +400,100 @@ static void leave(struct sched *s, uint32_t i)
 		k++;
 	memmove(&s->running[k], &s->running[k + 1], (s->n_running - k - 1) * sizeof *s->running);
 	s->n_running--;
-	end(s, i);
+	s->in_system--;
+	s->t->seqs[i].state = DONE;
 }
+
+static void leave(struct sched *s, uint32_t i)
+{
+	sched_out(s, i);
+	drop(s, i);
+	s->r->v[i].last = s->now;
+	s->left++;
+}
+
+/* --- clients that leave ----------------------------------------------------------------------------------------------------- */
 
 /* Its client has left: true, and it is marked. */
 static bool is_gone(struct sched *s, uint32_t i)
 {
-	const ps_t after = s->a->v[i].gives_up;
-
-	if (!after || s->now < s->r->v[i].at + after)
+	if (s->now < leaves_at(s, i))
 		return false;
 	s->r->gone++;
+	s->r->end = s->now;
+	s->r->blocks_peak = s->pager.peak;
 	return s->r->v[i].gone = true;
 }
 
+/* One that waits: it has no blocks here, and may have some where it was filled. */
+static void give_in(struct sched *s, uint32_t i)
+{
+	s->in_system--;
+	s->t->seqs[i].state = DONE;
+	s->r->v[i].last = s->now;
+	s->left++;
+	if (s->t->seqs[i].apart)
+		s->forget(s->fetch_ctx, i, s->now);
+}
+
+/* The heap anew, of those who stay: a list that begins with its first. */
+static void waiting_leave(struct sched *s)
+{
+	uint32_t next = s->queue;
+
+	if (s->now < s->leaves)
+		return;
+	s->t->after[next] = s->queue = SCHED_NONE;
+	s->leaves = PS_NEVER;
+	while (next != SCHED_NONE) {
+		const uint32_t i = next;
+		uint32_t *end = &s->t->under[i];
+
+		while (*end != SCHED_NONE)
+			end = &s->t->after[*end];
+		*end = s->t->after[i];
+		next = s->t->under[i];
+		if (is_gone(s, i))
+			give_in(s, i);
+		else
+			push(s, i);
+	}
+}
+
+/* Of those whose caches are on the way when they are here. */
 static void clients_leave(struct sched *s)
 {
-	const uint32_t waiting = s->n_queue, back = s->n_back;
+	const uint32_t back = s->n_back;
 
 	if (!s->a->give_up)
 		return;
 	for (uint32_t k = s->n_running; k-- > 0;)
 		if (is_gone(s, s->running[k]))
 			leave(s, s->running[k]);
-	s->n_queue = s->n_back = 0; /* never ahead of what is read */
-	for (uint32_t k = 0; k < waiting; k++) {
-		const uint32_t i = s->queue[k];
-
-		if (is_gone(s, i))
-			end(s, i);
-		else
-			push(s, i);
-	}
+	if (s->queue != SCHED_NONE)
+		waiting_leave(s);
+	s->n_back = 0; /* never ahead of what is read */
 	for (uint32_t k = 0; k < back; k++) {
 		const uint32_t i = s->back[k];
 
 		if (is_gone(s, i))
-			end(s, i);
+			give_in(s, i);
 		else
 			s->back[s->n_back++] = i;
 	}
 }
 
+/* --- what a step brings, on ------------------------------------------------------------------------------------------------- */
+
+static void hand_over(struct sched *s, uint32_t i)
+{
+	sched_out(s, i);
+	s->filled[s->n_filled++] = i;
+}
+
 static void produce(struct sched *s, uint32_t i, uint32_t n)
 {
-	struct seq *q = &s->seqs[i];
+	struct seq *q = &s->t->seqs[i];
 
 	if (!q->made)
 		s->r->v[i].first = s->now;
@@ -433,11 +506,13 @@ static void produce(struct sched *s, uint32_t i, uint32_t n)
 	assert(q->cached + 1 == s->a->v[i].prompt + q->made); /* I3 */
 	if (q->made == s->a->v[i].output)
 		leave(s, i);
+	else if (s->p->part == SCHED_FILLS)
+		hand_over(s, i);
 }
 
 static void decoded(struct sched *s, uint32_t i)
 {
-	struct seq *q = &s->seqs[i];
+	struct seq *q = &s->t->seqs[i];
 	const uint32_t left = s->a->v[i].output - q->made, right = s->p->draft ? accepted(s, i, s->r->v[i].steps) : 0;
 	const uint32_t n = right + 1 < left ? right + 1 : left;
 
@@ -450,7 +525,7 @@ static void decoded(struct sched *s, uint32_t i)
 
 static void filled(struct sched *s, uint32_t i, uint32_t tokens)
 {
-	struct seq *q = &s->seqs[i];
+	struct seq *q = &s->t->seqs[i];
 
 	q->cached += tokens;
 	s->r->prompt_tokens += tokens;
@@ -461,13 +536,14 @@ static void filled(struct sched *s, uint32_t i, uint32_t tokens)
 static void sched_count(struct sched *s, ps_t start, uint64_t blocks, uint32_t running, struct sched_tick *t)
 {
 	struct sched_result *r = s->r;
+	const bool any = s->step.seqs || s->step.n_pieces; /* else blocks are moved, and nothing is worked for */
 
-	r->steps += s->step.seqs || s->step.n_pieces; /* else blocks are moved, and nothing is worked for */
+	r->steps += any;
 	r->decode_steps += s->step.seqs && !s->step.n_pieces;
 	r->prompt_steps += !s->step.seqs && s->step.n_pieces;
 	r->mixed_steps += s->step.seqs && s->step.n_pieces;
 	r->seqs_sum += s->step.seqs + s->step.n_pieces;
-	if (running > r->batch_peak)
+	if (any && running > r->batch_peak)
 		r->batch_peak = running;
 	*t = (struct sched_tick){ .start = start,
 		                  .time = s->now - start,
@@ -476,7 +552,9 @@ static void sched_count(struct sched *s, ps_t start, uint64_t blocks, uint32_t r
 		                  .running = running,
 		                  .waiting = (uint32_t)(s->in_system - running),
 		                  .prompt_tokens = s->step.prompt_tokens,
-		                  .blocks = blocks };
+		                  .blocks = blocks,
+		                  .pool = s->pool,
+		                  .machine = s->machine };
 }
 
 static int too_long(const struct sched *s, struct err *e)
@@ -498,82 +576,178 @@ static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err
 	struct sched_cost c = { 0, 0 };
 	const bool any = s->step.seqs || s->step.n_pieces;
 	const ps_t moves = s->moved ? clock_transfer(s->moved, s->p->swap_rate) : 0, most = UINT64_MAX / 8;
+	const ps_t stops = s->hold > s->now ? s->hold - s->now : 0;
 	ps_t host = any ? s->p->overhead + (s->step.seqs + s->step.n_pieces) * s->p->sequence : 0, t;
 
 	if (any && cost(ctx, &s->step, &c, e) < 0)
 		return -1;
 	/* Each is far from the end of all time, so their sum is, too. */
-	if (moves > most || c.time > most || host > most || s->now > 4 * most)
+	if (moves > most || stops > most || c.time > most || host > most || s->now > 4 * most)
 		return too_long(s, e);
 	if (s->p->ahead)
 		host -= host < c.time ? host : c.time;
-	t = c.time + host + moves;
+	t = c.time + host + moves + stops;
 	s->r->swapped_bytes += s->moved;
 	s->r->energy_fj += c.energy_fj;
 	s->r->busy += t;
 	s->r->worked += c.time;
-	advance(s, s->now + t);
+	s->until = s->now + t;
 	return 0;
 }
 
-static int one_step(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void *ctx, struct err *e)
+ps_t sched_next(const struct sched *s)
 {
-	const uint64_t made = s->r->made;
-	const ps_t start = s->now;
-	struct sched_tick t;
+	ps_t t = PS_NEVER;
 
+	if (s->until != PS_NEVER)
+		return PS_NEVER;
+	if (s->first != SCHED_NONE)
+		t = s->t->seqs[s->first].known;
+	if (!s->stuck && (s->n_running || anybody(s)))
+		t = s->now;
+	for (uint32_t k = 0; k < s->n_coming; k++)
+		t = ps_min(t, s->t->seqs[s->coming[k]].ready);
+	return t == PS_NEVER ? t : ps_max(t, ps_max(s->now, s->hold));
+}
+
+int sched_begin(struct sched *s, ps_t at, sched_cost_fn *cost, void *ctx, struct err *e)
+{
+	integrate(s, at);
+	s->start = at;
+	asked(s);
+	arrived(s);
 	clients_leave(s);
 	make_step(s);
 	assert(s->pager.used <= s->pager.capacity); /* I1 */
-	if (take_time(s, cost, ctx, e) < 0)
-		return -1;
-	sched_count(s, start, s->pager.used, s->n_running, &t);
+	s->stuck = !s->step.seqs && !s->step.n_pieces && !s->moved && !s->gave_up;
+	return s->stuck ? 0 : take_time(s, cost, ctx, e);
+}
+
+void sched_finish(struct sched *s, sched_seen_fn *seen, void *ctx)
+{
+	const uint64_t made = s->r->made;
+	const bool any = s->step.seqs || s->step.n_pieces;
+	struct sched_tick t;
+
+	integrate(s, s->until);
+	s->until = PS_NEVER;
+	s->n_filled = 0;
+	sched_count(s, s->start, s->pager.used, s->n_running, &t);
 	for (uint32_t k = 0; k < s->step.n_pieces; k++)
 		filled(s, s->filling[k], s->pieces[k].tokens);
 	for (uint32_t k = 0; k < s->n_deciding; k++)
 		decoded(s, s->deciding[k]);
-	if (seen && s->now > start) {
+	if (seen && (any || (s->moved && s->now > s->start))) {
 		t.made = s->r->made - made;
 		seen(ctx, &s->step, &t);
 	}
-	return 0;
+	s->r->end = s->now;
+	s->r->blocks_peak = s->pager.peak;
+}
+
+void sched_release(struct sched *s, uint32_t i, ps_t at)
+{
+	integrate(s, ps_max(s->now, at));
+	drop(s, i);
+	s->stuck = false;
 }
 
 /* --- the whole ---------------------------------------------------------------------------------------------------------- */
 
-static bool tables(struct sched *s, size_t n)
+bool sched_tables_new(struct sched_tables *t, size_t n, uint32_t machines)
 {
-	const size_t most = n < s->p->max_batch ? n : s->p->max_batch;
+	t->seqs = calloc(n, sizeof *t->seqs);
+	t->after = calloc(n, sizeof *t->after);
+	t->under = calloc(n, sizeof *t->under);
+	t->runs = calloc(n + 2 * (size_t)machines, sizeof *t->runs);
+	return t->seqs && t->after && t->under && t->runs;
+}
 
-	s->seqs = calloc(n, sizeof *s->seqs);
-	s->running = calloc(most + 1, sizeof *s->running);
-	s->back = calloc(most + 1, sizeof *s->back);
-	s->deciding = calloc(most + 1, sizeof *s->deciding);
-	s->filling = calloc(most + 1, sizeof *s->filling);
-	s->pieces = calloc(most + 1, sizeof *s->pieces);
-	s->queue = calloc(n, sizeof *s->queue);
-	s->runs = calloc(n + 2, sizeof *s->runs);
-	s->r->v = calloc(n, sizeof *s->r->v);
-	s->r->gaps = calloc(SCHED_GAPS, sizeof *s->r->gaps);
-	return s->seqs && s->running && s->back && s->deciding && s->filling && s->pieces && s->queue && s->runs &&
-	       s->r->v && s->r->gaps;
+void sched_tables_free(struct sched_tables *t)
+{
+	free(t->seqs);
+	free(t->after);
+	free(t->under);
+	free(t->runs);
+}
+
+bool sched_open(struct sched *s, const struct sched_policy *p, const struct arrivals *a, struct sched_tables *t,
+                uint32_t k, struct sched_result *r)
+{
+	const size_t most = (a->n < p->max_batch ? a->n : p->max_batch) + 1;
+
+	*s = (struct sched){ .p = p,
+		             .a = a,
+		             .r = r,
+		             .t = t,
+		             .ends = (uint32_t)a->n + 2 * k + 1,
+		             .pager = { .block = p->block, .capacity = p->blocks },
+		             .first = SCHED_NONE,
+		             .queue = SCHED_NONE,
+		             .leaves = PS_NEVER,
+		             .until = PS_NEVER };
+	s->running = calloc(most, sizeof *s->running);
+	s->back = calloc(most, sizeof *s->back);
+	s->coming = calloc(most, sizeof *s->coming);
+	s->filled = calloc(most, sizeof *s->filled);
+	s->deciding = calloc(most, sizeof *s->deciding);
+	s->filling = calloc(most, sizeof *s->filling);
+	s->pieces = calloc(most, sizeof *s->pieces);
+	if (!s->running || !s->back || !s->coming || !s->filled || !s->deciding || !s->filling || !s->pieces)
+		return false;
+	t->runs[s->ends] = (struct run){ 0, s->ends, s->ends };
+	link_run(s, s->ends - 1, s->pager.capacity);
+	return true;
+}
+
+void sched_close(struct sched *s)
+{
+	free(s->running);
+	free(s->back);
+	free(s->coming);
+	free(s->filled);
+	free(s->deciding);
+	free(s->filling);
+	free(s->pieces);
+}
+
+bool sched_result_new(struct sched_result *r, const struct sched_policy *p, const struct arrivals *a)
+{
+	memset(r, 0, sizeof *r);
+	r->n = a->n;
+	r->v = calloc(a->n, sizeof *r->v);
+	r->gaps = calloc(SCHED_GAPS, sizeof *r->gaps);
+	for (size_t i = 0; r->v && i < a->n; i++)
+		r->v[i].at = !p->loop ? a->v[i].at : i < p->loop ? 0 : PS_NEVER;
+	return r->v && r->gaps;
+}
+
+/* One that leaves a closed loop makes room for the next. */
+void sched_loop(struct sched_result *r, const struct sched_policy *p, size_t left, ps_t at)
+{
+	if (p->loop && left + p->loop - 1 < r->n)
+		r->v[left + p->loop - 1].at = at;
 }
 
 static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void *ctx, struct err *e)
 {
 	const uint32_t n = (uint32_t)s->a->n;
+	uint32_t came = 0;
+	size_t left = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		s->r->v[i].at = !s->p->loop ? s->a->v[i].at : i < s->p->loop ? 0 : PS_NEVER;
-	s->runs[n + 1] = (struct run){ 0, n + 1, n + 1 };
-	link_run(s, n, s->pager.capacity);
-	advance(s, 0);
 	while (s->left < n) {
-		if (!s->n_running && !anybody(s))
-			advance(s, known_at(s, s->asked));
-		if (one_step(s, cost, seen, ctx, e) < 0)
-			return -1;
-		advance(s, s->now);
+		const ps_t at = came < n ? s->r->v[came].at : PS_NEVER, next = ps_min(sched_next(s), s->until);
+
+		if (at <= next) {
+			sched_give(s, came++, at);
+		} else if (s->until == PS_NEVER) {
+			if (sched_begin(s, next, cost, ctx, e) < 0)
+				return -1;
+		} else {
+			sched_finish(s, seen, ctx);
+		}
+		while (left < s->left)
+			sched_loop(s->r, s->p, ++left, s->now);
 	}
 	return 0;
 }
@@ -581,23 +755,15 @@ static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void
 int sched_run(const struct sched_policy *p, const struct arrivals *a, sched_cost_fn *cost, sched_seen_fn *seen,
               void *ctx, struct sched_result *out, struct err *e)
 {
-	struct sched s = { .p = p, .a = a, .r = out, .pager = { .block = p->block, .capacity = p->blocks } };
-	int rc;
+	struct sched_tables t = { NULL, NULL, NULL, NULL };
+	struct sched s = { .p = NULL };
+	const bool room =
+		sched_result_new(out, p, a) && sched_tables_new(&t, a->n, 1) && sched_open(&s, p, a, &t, 0, out);
+	const int rc = room ? serve(&s, cost, seen, ctx, e) : err_nomem(e, "for requests");
 
-	memset(out, 0, sizeof *out);
-	out->n = a->n;
-	rc = tables(&s, a->n) ? serve(&s, cost, seen, ctx, e) : err_nomem(e, "for requests");
-	out->end = s.now;
-	out->blocks_peak = s.pager.peak;
 	assert(rc < 0 || s.pager.used == 0);
-	free(s.seqs);
-	free(s.running);
-	free(s.back);
-	free(s.deciding);
-	free(s.filling);
-	free(s.pieces);
-	free(s.queue);
-	free(s.runs);
+	sched_close(&s);
+	sched_tables_free(&t);
 	return rc;
 }
 
@@ -672,19 +838,20 @@ int sched_check(const struct sched_policy *p, const struct arrivals *a, uint32_t
 		return -1;
 	for (size_t i = 0; i < a->n; i++) {
 		const struct arrival *x = &a->v[i];
-		const uint64_t tokens = (uint64_t)x->prompt + x->output, blocks = (tokens + p->block - 1) / p->block;
+		const uint32_t output = p->part == SCHED_FILLS ? 1 : x->output;
+		const uint64_t tokens = (uint64_t)x->prompt + output, blocks = (tokens + p->block - 1) / p->block;
 
 		if (context && tokens > context) {
 			err_set(e, ERR_IO,
 			        "a prompt of %u and an output of %u tokens are more than the %u that the model takes",
-			        x->prompt, x->output, context);
+			        x->prompt, output, context);
 			return sched_refuse(x, file, e);
 		}
 		if (blocks > p->blocks) {
 			err_set(e, ERR_IO,
 			        "a prompt of %u and an output of %u tokens need %" PRIu64
 			        " blocks of %u, and the memory has room for %" PRIu64,
-			        x->prompt, x->output, blocks, p->block, p->blocks);
+			        x->prompt, output, blocks, p->block, p->blocks);
 			return sched_refuse(x, file, e);
 		}
 	}

@@ -25,8 +25,7 @@
  * it (Little's law), and where nobody gives up blocks that of those that wait the sum of their times in the queue.
  * Priorities: of who waits the one of the least number is let in first, and of equals who came first; who gives up blocks is who was let
  * in last, whatever its number. Clients that leave (arrival.gives_up) are noticed between steps: what they have is free then.
- * Leaves out: prefixes that requests share, several machines, the time to pick tokens
- * from logits. */
+ * Leaves out: prefixes that requests share, the time to pick tokens from logits. Several machines are sched_pool.h's. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
 #define NPUSIM_SIM_SERVE_SCHED_H
 
@@ -41,7 +40,12 @@ __extension__ typedef unsigned __int128 sched_u128;
 
 enum sched_preempt { SCHED_RECOMPUTE, SCHED_SWAP };
 
+/* What of a request is this machine's: a pool's of several that prefill and decode apart (sched_pool.h). */
+enum sched_part { SCHED_WHOLE, SCHED_FILLS, SCHED_DECODES };
+
 struct sched_policy {
+	enum sched_part part;
+	bool stops;          /* no step runs while a cache moves */
 	uint32_t max_batch;  /* sequences at a time */
 	uint32_t max_tokens; /* rows of a step; at least max_batch * (1 + draft) */
 	uint32_t chunk;      /* of them, prompts' beside what decodes; 0: prompts whole */
@@ -92,6 +96,7 @@ struct sched_tick {
 	ps_t start, time; /* with the host's part */
 	uint32_t seqs, n_pieces, running, waiting;
 	uint64_t prompt_tokens, made, blocks;
+	uint32_t pool, machine; /* that did it (sched_pool.h) */
 };
 typedef void sched_seen_fn(void *ctx, const struct sched_step *s, const struct sched_tick *t);
 

@@ -7,6 +7,7 @@
 #include "sim/engine/pass_energy.h"
 #include "sim/engine/run_result.h"
 #include "sim/serve/serve_int.h"
+#include "sim/serve/serve_pools.h"
 
 #define REQUESTS 1000
 
@@ -32,7 +33,7 @@ static int drafted(struct serve_run *r, const struct sched_step *s, struct sched
 	return 0;
 }
 
-static int step_alone(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
+int serve_step_alone(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
 	struct serve_run *r = ctx;
 
@@ -41,14 +42,14 @@ static int step_alone(void *ctx, const struct sched_step *s, struct sched_cost *
 	return r->draft.cost ? drafted(r, s, out, e) : 0;
 }
 
-static int step_cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
+int serve_step_cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
 	struct serve_run *r = ctx;
 
-	return r->watcher && r->watcher->failed(r->watcher->arg, e) < 0 ? -1 : step_alone(r, s, out, e);
+	return r->watcher && r->watcher->failed(r->watcher->arg, e) < 0 ? -1 : serve_step_alone(r, s, out, e);
 }
 
-static void step_seen(void *ctx, const struct sched_step *s, const struct sched_tick *t)
+void serve_step_seen(void *ctx, const struct sched_step *s, const struct sched_tick *t)
 {
 	struct serve_run *r = ctx;
 
@@ -140,34 +141,42 @@ static int read_list(struct serve_run *r, struct err *e)
 /* --- the whole ------------------------------------------------------------------------------------------------------------------ */
 
 /* What waits takes power too, where that is known. */
-static void energy(struct serve_run *r)
+double serve_joules(const struct serve_run *r, const struct sched_result *x, double *idle)
 {
 	const struct gpu g = machine_gpu(&r->conf->cfg);
 	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
 	uint64_t ms; /* of waiting, fJ */
 
-	r->joules = r->idle_joules = NAN;
-	if (!r->result.energy_fj)
-		return;
+	*idle = NAN;
+	if (!x->energy_fj && x->worked)
+		return NAN;
 	ms = !gpu ? pass_energy_waiting(&r->conf->cfg, PS_MS) : gpu_power_known(&g) ? gpu_energy_idle(&g, PS_MS) : 0;
-	r->idle_joules = (double)ms / 1e15 * (double)(r->result.end - r->result.worked) / (double)PS_MS;
-	r->joules = (double)r->result.energy_fj / 1e15 + r->idle_joules;
+	*idle = (double)ms / 1e15 * (double)(x->end - x->worked) / (double)PS_MS;
+	return (double)x->energy_fj / 1e15 + *idle;
 }
 
-int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e)
+int serve_machine(struct serve_run *r, const struct serve_ask *o, struct err *e)
 {
-	*r = (struct serve_run){ .o = o, .policy = o->policy, .how = o->how };
+	r->o = o;
+	r->policy = o->policy;
+	r->how = o->how;
 	if (!o->machine && !(r->own_conf = machine_conf_load(o->config, o->sets, o->n_sets, e)))
 		return -1;
 	r->conf = o->machine ? o->machine : r->own_conf;
 	if (!o->start_given && machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES)
 		r->how.start = RUN_COLD;
-	if (side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0)
+	return side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0 ? -1 : 0;
+}
+
+int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e)
+{
+	*r = (struct serve_run){ .o = o };
+	if ((o->several ? serve_pools_load(r, e) : serve_machine(r, o, e)) < 0)
 		return -1;
 	return o->requests ? read_list(r, e) : serve_draw(r, o->seed, o->n ? o->n : REQUESTS, &r->arrivals, e);
 }
 
-int serve_size(struct serve_run *r, struct err *e)
+int serve_one_size(struct serve_run *r, const struct arrivals *a, struct err *e)
 {
 	const struct model *m = r->own.w.model;
 
@@ -177,7 +186,34 @@ int serve_size(struct serve_run *r, struct err *e)
 		               r->policy.block, m->context, m->name);
 	if (serve_memory(r, e) < 0)
 		return -1;
-	return sched_check(&r->policy, &r->arrivals, m->context, r->o->requests, e);
+	return sched_check(&r->policy, a, m->context, r->o->requests, e);
+}
+
+int serve_size(struct serve_run *r, struct err *e)
+{
+	return r->pools ? serve_pools_size(r, e) : serve_one_size(r, &r->arrivals, e);
+}
+
+static size_t simulated(const struct serve_run *r)
+{
+	return cost_simulated(r->own.cost) + (r->draft.cost ? cost_simulated(r->draft.cost) : 0);
+}
+
+static int steps_of_pools(struct serve_run *r, struct err *e)
+{
+	struct serve_pools *x = r->pools;
+	struct serve_run *d = &x->decode;
+	int rc;
+
+	if (x->n > 1 && !(d->kept = serve_kept_new(r->o->check, e)))
+		return -1;
+	d->watcher = r->watcher;
+	rc = serve_pools_run(r, &r->arrivals, true, &x->result, e);
+	r->result = x->result.all; /* its tables are r's from now on */
+	x->result.all.v = NULL;
+	x->result.all.gaps = NULL;
+	r->simulated = simulated(r) + (x->n > 1 ? simulated(d) : 0);
+	return rc;
 }
 
 int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *e)
@@ -187,28 +223,55 @@ int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *
 	r->watcher = w;
 	if (!(r->kept = serve_kept_new(r->o->check, e)))
 		return -1;
-	rc = sched_run(&r->policy, &r->arrivals, step_cost, step_seen, r, &r->result, e);
-	r->simulated = cost_simulated(r->own.cost) + (r->draft.cost ? cost_simulated(r->draft.cost) : 0);
+	if (r->pools)
+		return steps_of_pools(r, e);
+	rc = sched_run(&r->policy, &r->arrivals, serve_step_cost, serve_step_seen, r, &r->result, e);
+	r->simulated = simulated(r);
 	return rc;
 }
 
 int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_result *out, struct err *e)
 {
-	return sched_run(&r->policy, a, step_alone, NULL, r, out, e);
+	struct sched_pools x;
+	int rc;
+
+	if (!r->pools)
+		return sched_run(&r->policy, a, serve_step_alone, NULL, r, out, e);
+	rc = serve_pools_run(r, a, false, &x, e);
+	*out = x.all;
+	x.all.v = NULL;
+	x.all.gaps = NULL;
+	sched_pools_free(&x);
+	return rc;
+}
+
+/* Of two pools each has its kind of steps. */
+static int check_steps(struct serve_run *r, struct err *e)
+{
+	struct serve_run *d = r->pools && r->pools->n > 1 ? &r->pools->decode : NULL;
+
+	if (serve_kept_check(r->kept, r->own.cost, r->check, e) < 0)
+		return -1;
+	if (!d)
+		return 0;
+	if (serve_kept_check(d->kept, d->own.cost, d->check, e) < 0)
+		return -1;
+	r->check[SERVE_DECODE] = d->check[SERVE_DECODE];
+	return 0;
 }
 
 int serve_sum(struct serve_run *r, struct err *e)
 {
-	if (serve_kept_check(r->kept, r->own.cost, r->check, e) < 0)
+	if (check_steps(r, e) < 0)
 		return -1;
-	energy(r);
+	r->joules = r->pools ? serve_pools_joules(r, &r->idle_joules) : serve_joules(r, &r->result, &r->idle_joules);
 	for (int l = 0; l < LATENCIES && r->arrivals.measured; l++)
 		if (latency_beside((enum latency_of)l, &r->arrivals, &r->result, &r->beside[l], e) < 0)
 			return -1;
 	return latency_sum(&r->arrivals, &r->result, &r->latency, e);
 }
 
-void serve_free(struct serve_run *r)
+void serve_one_free(struct serve_run *r)
 {
 	serve_kept_free(r->kept);
 	sched_free(&r->result);
@@ -216,4 +279,10 @@ void serve_free(struct serve_run *r)
 	side_free(&r->draft);
 	side_free(&r->own);
 	machine_conf_free(r->own_conf);
+}
+
+void serve_free(struct serve_run *r)
+{
+	serve_one_free(r);
+	serve_pools_free(r);
 }

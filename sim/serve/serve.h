@@ -8,13 +8,23 @@
 
 #include "arch/machine/machine_conf.h"
 #include "sim/serve/latency.h"
+#include "sim/serve/sched_pool.h"
 #include "sim/serve/steps.h"
 #include "sim/workload/workload.h"
+
+/* Whether steps go on while a cache moves. */
+enum serve_copies { SERVE_COPIES_UNKNOWN, SERVE_COPIES_BESIDE, SERVE_COPIES_STOP };
 
 /* NULL and 0: the default. */
 struct serve_ask {
 	const struct machine_conf *machine; /* in place of the two that follow; must live as long */
 	const char *config, *const *sets;
+	const char *prefill, *decode; /* in place of config: machines of two pools, "h200:2" (serve_pools.h) */
+	enum sched_router router;
+	enum serve_copies copies;
+	uint64_t kv_rate; /* bytes/s at which a cache moves; 0: as the machines' links have it */
+	ps_t kv_latency;
+	bool several, chunk_given; /* pools are asked for; `policy.chunk` was */
 	int n_sets;
 	struct workload_spec workload;
 	const char *requests; /* a list of them; NULL: drawn, by what follows */
@@ -53,6 +63,7 @@ struct serve_watcher {
 	void *arg;
 };
 
+struct serve_pools;
 struct serve_kept; /* steps that are kept for the check */
 
 struct serve_run {
@@ -73,6 +84,7 @@ struct serve_run {
 
 	struct serve_kept *kept;
 	const struct serve_watcher *watcher; /* NULL: none */
+	struct serve_pools *pools;           /* NULL: it is one machine */
 };
 
 /* `o` must live as long. serve_free whether it fails or not. */

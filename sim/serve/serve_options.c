@@ -10,6 +10,7 @@
 #define BLOCK      16
 #define BLOCK_MOST 1024
 #define CHECK_MOST 10000
+#define KV_MOST    UINT64_C(1000000000000000)
 
 /* Without an engine's. */
 static const struct preset no_engine = { .max_batch = MAX_BATCH, .max_tokens = MAX_TOKENS, .chunk = CHUNK };
@@ -166,6 +167,48 @@ static int check_loop(struct serve_opts *o, struct err *e)
 	return 0;
 }
 
+/* Each machine is one, or several of them. */
+static int pools(struct serve_opts *o, struct err *e)
+{
+	struct serve_ask *a = &o->ask;
+	const char *colon = a->config ? strrchr(a->config, ':') : NULL;
+	const bool several = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+	struct err inner = ERR_INIT;
+	bool robin, stop;
+
+	if (a->config && (a->prefill || a->decode))
+		return err_set(e, ERR_USAGE, "'-c' names machines that do all of a request: leave out '--%s'",
+		               a->prefill ? "prefill" : "decode");
+	if (!a->prefill != !a->decode)
+		return err_set(e, ERR_USAGE, "'--%s' is missing: one pool computes prompts, the other decodes",
+		               a->prefill ? "decode" : "prefill");
+	a->several = a->decode || several;
+	if (!a->decode && (o->kv_rate || o->kv_copy || a->kv_latency))
+		return err_set(e, ERR_USAGE, "option '--%s' is of caches that move from '--prefill' to '--decode'",
+		               o->kv_rate   ? "kv-rate"
+		               : o->kv_copy ? "kv-copy"
+		                            : "kv-latency");
+	if (!a->several && o->router)
+		return err_set(e, ERR_USAGE, "option '--router' is of several machines, as in '-c %s:4'", a->config);
+	if (a->kv_latency && !o->kv_rate)
+		return err_set(e, ERR_USAGE, "option '--kv-latency' is of a rate: --kv-rate '50 GB/s'");
+	if (o->kv_rate &&
+	    (cfg_parse_value(CFG_T_RATE, o->kv_rate, &a->kv_rate, &inner) < 0 || !a->kv_rate || a->kv_rate > KV_MOST))
+		return err_set(e, ERR_USAGE, "%s, for option '--kv-rate'",
+		               inner.kind ? inner.msg : "caches move at more than 0 B/s and at 1 PB/s at the most");
+	if (a->decode && o->limits)
+		return err_set(
+			e, ERR_USAGE,
+			"'--limits' doubles parts of one kind of machine; '--find-rate' alone says which of two pools"
+			" holds the rate");
+	if (word(o->router, "router", "least", "robin", &robin, e) < 0 ||
+	    word(o->kv_copy, "kv-copy", "beside", "stop", &stop, e) < 0)
+		return -1;
+	a->router = robin ? SCHED_ROBIN : SCHED_LEAST;
+	a->copies = !o->kv_copy ? SERVE_COPIES_UNKNOWN : stop ? SERVE_COPIES_STOP : SERVE_COPIES_BESIDE;
+	return 0;
+}
+
 int serve_options(struct serve_opts *o, struct err *e)
 {
 	struct serve_ask *a = &o->ask;
@@ -173,8 +216,9 @@ int serve_options(struct serve_opts *o, struct err *e)
 
 	a->start_given = o->start;
 	a->how.start = RUN_STEADY;
-	if (workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_loop(o, e) < 0 || check_find(o, e) < 0 ||
-	    check_list(o, e) < 0 || (!a->requests && serve_plan(a, &drawn, e) < 0) ||
+	a->chunk_given = o->chunk != SERVE_NONE_GIVEN;
+	if (pools(o, e) < 0 || workload_check(&a->workload, WORKLOAD_SERVE, e) < 0 || check_loop(o, e) < 0 ||
+	    check_find(o, e) < 0 || check_list(o, e) < 0 || (!a->requests && serve_plan(a, &drawn, e) < 0) ||
 	    run_fidelity_parse(o->fidelity, &a->how.fidelity, e) < 0 ||
 	    (o->start && run_start_parse(o->start, &a->how.start, e) < 0) ||
 	    word(o->steps, "steps", "grid", "exact", &a->exact, e) < 0 || at_most(a->check, CHECK_MOST, "check", e) < 0)
@@ -187,6 +231,8 @@ int serve_options(struct serve_opts *o, struct err *e)
 	if (o->engine && strcmp(o->engine, "none") != 0 && preset_load(o->engine, &o->preset, &o->engine_rows, e) < 0)
 		return -1;
 	a->engine = o->engine_rows;
+	if (a->engine && o->preset.beside && a->copies == SERVE_COPIES_UNKNOWN)
+		a->copies = SERVE_COPIES_BESIDE;
 	a->find = o->find;
 	if (policy(o, a->engine ? &o->preset : &no_engine, &a->policy, e) < 0)
 		return -1;

@@ -18,7 +18,8 @@
 /* As given; NULL and 0: the default, but where SERVE_OPTS_INIT has another. */
 struct serve_opts {
 	struct serve_ask ask;
-	const char *reserve, *preempt, *swap_rate, *fidelity, *start, *steps, *timeline, *engine;
+	const char *router, *kv_rate, *kv_copy, *reserve, *preempt, *swap_rate, *fidelity, *start, *steps, *timeline,
+		*engine;
 	uint64_t batch, tokens, chunk, block, draft, concurrency;
 	struct preset preset;
 	struct cfg *engine_rows; /* of it, to be freed */

@@ -163,7 +163,9 @@ struct asked {
 static int run_rows(struct asked *x, enum run_fidelity fidelity, struct limits_row **rows, size_t n,
                     struct limits_seen *seen)
 {
-	const struct limits_job job = { x->q, x->machines, fidelity, x->done, x->done + n };
+	const struct limits_job job = {
+		.q = x->q, .machines = x->machines, .fidelity = fidelity, .done = x->done, .of = x->done + n
+	};
 
 	x->done += n;
 	return limits_run_rows(&job, (const struct limits_row *const *)rows, n, seen, x->e);
@@ -202,7 +204,7 @@ static struct limits_row **pointers(struct asked *x, size_t from, struct limits_
 
 static int ask_base(struct asked *x, const struct machine_conf *c)
 {
-	const struct limits_job job = { x->q, x->machines, x->q->run.fidelity, 0, 0 };
+	const struct limits_job job = { .q = x->q, .machines = x->machines, .fidelity = x->q->run.fidelity };
 	struct real_beyond beyond[REAL_MOST];
 	struct limits_seen seen;
 

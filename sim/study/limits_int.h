@@ -25,6 +25,9 @@ struct limits_job {
 	struct machine_base *machines; /* of q's config and sets: what the rows' machines are made of */
 	enum run_fidelity fidelity;
 	size_t done, of; /* for progress: before these rows, and with them */
+	/* Of each run in this process, with its machine; NULL: nobody asks. */
+	void (*seen)(void *arg, const struct machine_conf *c, const struct run_result *x);
+	void *arg;
 };
 /* What one row's run answered. */
 struct limits_seen {

@@ -59,8 +59,11 @@ static void limits_run_simulate(const struct limits_job *job, const struct machi
 
 		if (!a)
 			err_nomem(e, NULL);
-		else if (run_stream(parts[i].stream, c, &how, a, &x, e) == 0)
+		else if (run_stream(parts[i].stream, c, &how, a, &x, e) == 0) {
 			add_part(&x, parts[i].weight, seen);
+			if (job->seen)
+				job->seen(job->arg, c, &x);
+		}
 		arena_free(a);
 	}
 }

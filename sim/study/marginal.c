@@ -56,14 +56,23 @@ static bool keeps_the_program(const char *key)
 	return false;
 }
 
-static ps_t try_row(const struct asked *k, const struct limits_row *row)
+static ps_t held_with(const struct asked *k, const char *const *sets, int n_sets)
 {
 	struct err ignored = ERR_INIT;
-	struct machine_conf *c = machine_base_conf(k->from->machines, row->sets, (int)row->n_sets, &ignored);
+	struct machine_conf *c = machine_base_conf(k->from->machines, sets, n_sets, &ignored);
 	const ps_t took = c ? held(k, c) : 0;
 
 	machine_conf_free(c);
 	return took;
+}
+
+ps_t marginal_time(const struct marginal_question *q, const struct run_result *x, const char *const *sets, int n_sets,
+                   struct arena *a)
+{
+	const struct asked k = { .from = q, .x = x, .a = a };
+	const ps_t base = x->map ? held(&k, q->conf) : 0;
+
+	return base ? (ps_t)((double)x->total_ps * (double)held_with(&k, sets, n_sets) / (double)base) : 0;
 }
 
 /* --- which to try -------------------------------------------------------------------------------------------------------- */
@@ -128,7 +137,7 @@ static const struct limits_row *best_kept(const struct asked *k, const struct ca
 	ps_t saved = 0;
 
 	for (size_t i = 0; base && i < n && i < MARGINAL_TRIES && v[i].bound > saved; i++) {
-		const ps_t took = try_row(k, v[i].row);
+		const ps_t took = held_with(k, v[i].row->sets, (int)v[i].row->n_sets);
 
 		if (!took || took + saved >= base)
 			continue;
@@ -174,7 +183,17 @@ struct trial {
 	struct limits_job job;
 	struct run_memo *memo;
 	struct limits_seen base;
+	const struct marginal_question *from;
+	bool has_range;   /* of the run that was last */
+	double low, high; /* of how many times as fast, true over simulated */
 };
+
+static void see(void *trial, const struct machine_conf *c, const struct run_result *x)
+{
+	struct trial *t = trial;
+
+	t->has_range = t->from->range(t->from->arg, c, x, &t->low, &t->high);
+}
 
 static double watts(const struct limits_seen *s)
 {
@@ -182,7 +201,7 @@ static double watts(const struct limits_seen *s)
 }
 
 /* In full, mapped for its own machine; it stays if it saves more than what was there. */
-static void try_buy(const struct trial *t, const struct limits_row *row, struct marginal *best)
+static void try_buy(struct trial *t, const struct limits_row *row, struct marginal *best)
 {
 	const struct limits_seen *base = &t->base;
 	struct limits_seen s;
@@ -194,6 +213,11 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 	if (saves <= best->saves || saves < MARGINAL_LEAST)
 		return;
 	*best = (struct marginal){ .key = row->key, .now = row->now, .then = row->then, .saves = saves };
+	best->has_range = t->has_range;
+	if (best->has_range) {
+		best->low = 1 - (1 - saves) / t->low;
+		best->high = 1 - (1 - saves) / t->high;
+	}
 	if (s.beyond[0] && !base->beyond[0])
 		memcpy(best->beyond, s.beyond, sizeof best->beyond);
 	best->has_mm2 = base->area_nm2 && s.area_nm2;
@@ -205,14 +229,14 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 }
 
 /* The first few that may save more than what was found. */
-static void try_few(const struct trial *t, const struct candidate *v, size_t n, struct marginal *best)
+static void try_few(struct trial *t, const struct candidate *v, size_t n, struct marginal *best)
 {
 	for (size_t i = 0; i < n && i < MARGINAL_MAPPED; i++)
 		if ((double)v[i].bound > best->saves * (double)t->base.total_ps)
 			try_buy(t, v[i].row, best);
 }
 
-static void try_all(const struct asked *k, const struct trial *t, const struct limits_rows *rows, struct candidate *v,
+static void try_all(const struct asked *k, struct trial *t, const struct limits_rows *rows, struct candidate *v,
                     struct buys *out)
 {
 	const struct machine_conf *c = k->from->conf;
@@ -226,7 +250,12 @@ int marginal_best(const struct marginal_question *q, const struct run_result *x,
                   struct err *e)
 {
 	const struct asked k = { .from = q, .x = x, .a = a };
-	struct trial t = { .job = { &q->q, q->machines, RUN_ANALYTIC, 0, 0 } };
+	struct trial t = { .job = { .q = &q->q,
+		                    .machines = q->machines,
+		                    .fidelity = RUN_ANALYTIC,
+		                    .seen = q->range ? see : NULL,
+		                    .arg = &t },
+		           .from = q };
 	struct limits_rows rows = { .a = a };
 	struct candidate *v;
 

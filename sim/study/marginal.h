@@ -21,7 +21,8 @@
 struct marginal {
 	const char *key, *now, *then; /* as a user writes them; key NULL: nothing that was tried pays */
 	double saves;                 /* of the time, 0 to 1, in closed form */
-	bool has_mm2, has_watts;
+	bool has_range, has_mm2, has_watts;
+	double low, high;  /* of what it saves, four times in five */
 	double mm2, watts; /* more than now: of the die, and the mean of the run */
 	char beyond[40];   /* why nobody builds it, in words, where what there is can be built; "" */
 };
@@ -34,10 +35,18 @@ struct marginal_question {
 	struct limits_question q;        /* as for limits_run */
 	struct machine_base *machines;   /* of its config and sets, */
 	const struct machine_conf *conf; /* and what they make as they are */
+	/* Of how many times as fast another machine's run is: true over simulated; false: not known. NULL: nobody asks. */
+	bool (*range)(void *arg, const struct machine_conf *c, const struct run_result *x, double *low, double *high);
+	void *arg;
 };
 
 /* `x` is the run of the workload on the machine. */
 int marginal_best(const struct marginal_question *q, const struct run_result *x, struct arena *a, struct buys *out,
                   struct err *e);
+
+/* The time of `x`, its program as it is, on the machine with these assignments of memory and dispatch, as the closed form has it of
+ * either machine; 0: not known. */
+ps_t marginal_time(const struct marginal_question *q, const struct run_result *x, const char *const *sets, int n_sets,
+                   struct arena *a);
 
 #endif

@@ -189,3 +189,11 @@ int split_best(struct workload_spec *s, const struct machine_conf *c, const stru
 	*tried = x.tried;
 	return rc;
 }
+
+int split_settle(struct workload_spec *s, const struct machine_conf *c, const struct run_opts *how, struct arena *a,
+                 uint32_t *tried, struct err *e)
+{
+	struct machine_cfg machine = c->cfg;
+
+	return split_asked(s) ? split_best(s, c, how, split_build, &machine, a, tried, e) : 0;
+}

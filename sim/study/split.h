@@ -22,5 +22,8 @@ struct workload_spec split_without(const struct workload_spec *s);
 /* Fills those of *s, in texts of `a`; *tried: how many could run. */
 int split_best(struct workload_spec *s, const struct machine_conf *c, const struct run_opts *how, split_build_fn *build,
                void *arg, struct arena *a, uint32_t *tried, struct err *e);
+/* The same of a model's spec that asks for it; of any other nothing. */
+int split_settle(struct workload_spec *s, const struct machine_conf *c, const struct run_opts *how, struct arena *a,
+                 uint32_t *tried, struct err *e);
 
 #endif

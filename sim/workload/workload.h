@@ -89,6 +89,10 @@ extern const struct workload_by workload_askers[WORKLOAD_ASKERS];
 
 bool workload_given(const struct workload_spec *s, enum workload_key k);
 void *workload_place(struct workload_spec *s, enum workload_key k); /* a const char * or a uint64_t, by its type */
+/* "batch=4", whose value is copied into `a`. */
+int workload_assign(struct workload_spec *s, const char *assignment, struct arena *a, struct err *e);
+/* The same back; nothing where it is not given. */
+void workload_row_text(const struct workload_spec *s, enum workload_key k, struct str *out);
 
 enum workload_source workload_source(const struct workload_spec *s); /* of two the first; NONE: none is given */
 /* One source, no option that makes no sense of it or for who asks, and values that can be: ERR_USAGE in the words of an

@@ -88,7 +88,7 @@ static int found(const struct workload_spec *s, struct err *e)
 		if (all[i] && strcmp(all[i], WORKLOAD_AUTO) == 0)
 			return err_set(
 				e, ERR_USAGE,
-				"'%s' asks for the best split of one system: 'npusim run', 'design' and sweeps of one workload find it",
+				"'%s' is found for one step on one system: where there is none, or several steps share a split, name it, as '--tp 8'",
 				WORKLOAD_AUTO);
 	return 0;
 }

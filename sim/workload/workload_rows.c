@@ -152,6 +152,19 @@ static uint64_t count_of(const struct workload_spec *s, enum workload_key k)
 	return *(const uint64_t *)((const char *)s + workload_rows[k].at);
 }
 
+void workload_row_text(const struct workload_spec *s, enum workload_key k, struct str *out)
+{
+	const void *at = workload_place((struct workload_spec *)s, k);
+
+	if (!workload_given(s, k))
+		return;
+	str_addf(out, "%s=", workload_rows[k].name);
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		str_addf(out, "%" PRIu64, *(const uint64_t *)at);
+	else
+		str_add(out, *(const char *const *)at);
+}
+
 bool workload_given(const struct workload_spec *s, enum workload_key k)
 {
 	if (workload_rows[k].type == WORKLOAD_COUNT)
@@ -352,4 +365,57 @@ int workload_yaml(const struct yaml *y, const struct ynode *map, enum workload_a
 	if (refused_keys(y, map, workload_source(s), by, e) < 0)
 		return -1;
 	return workload_check(s, by, &why) < 0 ? yaml_err(y, map, e, "%s", why.msg) : 0;
+}
+
+/* --- an assignment ------------------------------------------------------------------------------------------ */
+
+static int unknown_row(const char *assignment, size_t n, struct err *e)
+{
+	const char *names[WORKLOAD_KEYS], *near;
+	char word[64];
+
+	for (int k = 0; k < WORKLOAD_KEYS; k++)
+		names[k] = workload_rows[k].name;
+	snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), assignment);
+	near = str_nearest(word, names, WORKLOAD_KEYS);
+	return err_set(e, ERR_USAGE, "a workload has no '%s'%s%s%s", word, near ? "; did you mean '" : "",
+	               near ? near : "", near ? "'?" : "");
+}
+
+static int count_row(const char *text, const struct workload_row *r, uint64_t *out, struct err *e)
+{
+	uint64_t v = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9' && v <= r->most; p++)
+		v = 10 * v + (uint64_t)(*p - '0');
+	if (p == text || *p || !v || v > r->most)
+		return err_set(e, ERR_USAGE, "'%s' is no whole number from 1 to %" PRIu64 ", for '%s'", text, r->most,
+		               r->name);
+	*out = v;
+	return 0;
+}
+
+int workload_assign(struct workload_spec *s, const char *assignment, struct arena *a, struct err *e)
+{
+	const char *equals = strchr(assignment, '=');
+	const size_t n = equals ? (size_t)(equals - assignment) : strlen(assignment);
+	int k = 0;
+	char *text;
+
+	while (k < WORKLOAD_KEYS &&
+	       (strlen(workload_rows[k].name) != n || strncmp(workload_rows[k].name, assignment, n) != 0))
+		k++;
+	if (k == WORKLOAD_KEYS)
+		return unknown_row(assignment, n, e);
+	if (!equals || !equals[1])
+		return err_set(e, ERR_USAGE, "'%s' has no value: a workload is made of KEY=VALUE", assignment);
+	if (workload_given(s, (enum workload_key)k))
+		return err_set(e, ERR_USAGE, "'%s' is given twice", workload_rows[k].name);
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		return count_row(equals + 1, &workload_rows[k], workload_place(s, (enum workload_key)k), e);
+	if (!(text = arena_strdup(a, equals + 1)))
+		return err_nomem(e, "for a workload");
+	*(const char **)workload_place(s, (enum workload_key)k) = text;
+	return 0;
 }

@@ -24,8 +24,8 @@ static const char *const types[][2] = {
 	{ "float64", "fp64" },
 	{ "double", "fp64" },
 	{ "f64", "fp64" },
-	{ "bfloat8_b", "fp8_e4m3" },
-	{ "bfloat4_b", "nvfp4" },
+	{ "bfloat8_b", "bfp8_b" },
+	{ "bfloat4_b", "bfp4_b" },
 	{ "f8e4m3fn", "fp8_e4m3" },
 	{ "float8_e4m3fn", "fp8_e4m3" },
 	{ "f8e5m2", "fp8_e5m2" },
@@ -253,6 +253,19 @@ static bool name_types(const struct shaped *s, struct listed *x)
 	return !t->type || listed_cell(x, LISTED_WEIGHT_DTYPE, t->type, NULL) == 0;
 }
 
+/* Where operands lie, if the profiler tells. */
+static bool name_places(const struct shaped *s, struct listed *x)
+{
+	static const char *const names[1 << LISTED_PLACES] = { "",    "in",     "weights",     "in+weights",
+		                                               "out", "in+out", "weights+out", "in+weights+out" };
+	unsigned which = s->out.resident ? 1u << LISTED_OUT : 0;
+
+	for (uint32_t i = 0; i < s->n_in; i++)
+		if (s->in[i].resident)
+			which |= i && listed_takes(x, LISTED_WEIGHT_DTYPE) ? 1u << LISTED_WEIGHTS : 1u << LISTED_IN;
+	return listed_cell(x, LISTED_RESIDENT, names[which], NULL) == 0;
+}
+
 /* False: it is no row of a table. */
 static bool shaped_row_of(const struct shaped *s, struct listed *x)
 {
@@ -273,7 +286,7 @@ static bool shaped_row_of(const struct shaped *s, struct listed *x)
 	for (int c = 0; c < LISTED_COUNT; c++)
 		if (listed_is_size((enum listed_column)c) && !shaped_cell(x, (enum listed_column)c, v[c]))
 			return false;
-	return name_types(s, x) && listed_finish(x, &at, NULL) == 0;
+	return name_types(s, x) && name_places(s, x) && listed_finish(x, &at, NULL) == 0;
 }
 
 int shaped_put(struct tracedb *db, const struct shaped *s, const struct trace_launch *l, int64_t id, struct err *e)

@@ -21,6 +21,7 @@ struct shaped_tensor {
 	uint32_t ndims; /* 0: a scalar, or none */
 	uint64_t dims[TRACE_MAX_DIMS];
 	const char *type; /* as tables of ops name it; NULL: it says none, or one that they do not have */
+	bool resident;    /* on chip before the op, or after it */
 };
 
 enum shaped_of { SHAPED_FIRST, SHAPED_SECOND, SHAPED_RESULT }; /* which tensor says rows and columns */
@@ -33,8 +34,7 @@ struct shaped {
 	uint64_t size[LISTED_COUNT]; /* what the reader knows by itself; 0: to be read off the tensors */
 };
 
-/* A format by the name that tt-metal, CANN or XLA has for it, in any case; NULL: tables of ops have none such. Blocks of 16
- * that share an exponent stand as the nearest in bits: bfloat8_b as fp8_e4m3 (8.5 bits, not 8), bfloat4_b as nvfp4. */
+/* A format by the name that tt-metal, CANN or XLA has for it, in any case; NULL: tables of ops have none such. */
 const char *shaped_type(const char *text, size_t n);
 
 /* Values of a tensor; 0 where there is none, or more than ops may have. */

@@ -14,7 +14,7 @@
 #define MOST_TIME (INT64_C(1000000000) * 86400 * 365) /* a year, of all rows together */
 
 struct tensor_columns {
-	size_t dims[AXES], type;
+	size_t dims[AXES], type, memory;
 };
 
 struct reader {
@@ -58,6 +58,8 @@ static bool find_tensor(const struct columns *c, const char *which, struct tenso
 	}
 	snprintf(name, sizeof name, "%s_DATATYPE", which);
 	t->type = columns_find(c, name);
+	snprintf(name, sizeof name, "%s_MEMORY", which);
+	t->memory = columns_find(c, name);
 	return true;
 }
 
@@ -267,7 +269,9 @@ static int read_tensor(const struct columns *c, const struct tensor_columns *k, 
 {
 	const char *type = columns_text(c, k->type);
 
-	*t = (struct shaped_tensor){ .ndims = AXES, .type = shaped_type(type, strlen(type)) };
+	*t = (struct shaped_tensor){ .ndims = AXES,
+		                     .type = shaped_type(type, strlen(type)),
+		                     .resident = strstr(columns_text(c, k->memory), "_L1_") != NULL };
 	for (int i = 0; i < AXES; i++) {
 		const char *text = columns_text(c, k->dims[i]);
 

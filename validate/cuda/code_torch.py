@@ -5,8 +5,12 @@ Each framework operator runs on operands that stay in the L2, behind nothing (wa
 work and other code (others=M), behind a kernel that writes its first operand (producer), and behind both. Durations are
 the profiler's activity records, of the operator's kernels one by one.
 
+With `prompt`: operators of a prompt's size, also cold (behind a read of 256 MB), cold but for what a producer wrote (both),
+and queued behind a kernel that waits, so that launches follow at once.
+
 usage: code_torch.py >code.csv     (PyTorch and a GPU)
-rows: kernel,op,params,grid,state,others,reps,min,median,max (us)
+       code_torch.py prompt >prompt.csv
+rows: kernel,op,params,grid,state,others,reps,min,median,max (us); of a prompt kernel,op,params,state,others,queued,min,median,max
 """
 import json
 import os
@@ -71,6 +75,33 @@ def operators():
     yield "argmax", "cols=131072", logits, lambda l=logits: l.argmax(-1)
 
 
+def prompt():
+    for w, h, l, d in ((1, 8, 1, 128), (4, 8, 1, 128), (8, 8, 1, 128), (8, 32, 1, 128), (32, 32, 1, 128), (1, 8, 512, 64),
+                       (1, 16, 273, 128), (1, 32, 512, 64), (1, 32, 1024, 128)):
+        x = make(w, l, h, d).transpose(1, 2)
+        a, p = -x[..., d // 2:], f"{w}x{h}x{l}x{d}"
+        c, e = a.contiguous(), x[..., :d // 2].contiguous()
+        yield "cat_rotated", p, a, lambda: torch.cat((a, x[..., :d // 2]), -1)
+        yield "cat_rows", p, c, lambda: torch.cat((c, e), -1)
+        yield "neg_half", p, x, lambda: -x[..., d // 2:]
+    for r, c in ((257, 1024), (273, 1280), (512, 2048)):
+        f, y, g, p = make(r, c, dtype=FP32), make(r, c), make(c), f"{r}x{c}"
+        i = torch.randint(0, r, (r * 6,), device="cuda")
+        o, u = torch.argsort(i), make(r * 6, c)
+        v = u * 1
+        yield "layer_norm", p, y, lambda: F.layer_norm(y, (c,), g, g)
+        yield "mean", p, f, lambda: f.mean(-1)
+        yield "to_fp32", p, y, lambda: y.float()
+        yield "to_bf16", p, f, lambda: f.to(BF16)
+        yield "gather", p, y, lambda: y[i]
+        yield "put", p, u, lambda: v.index_put_((o,), u)
+        yield "sort", p, i, lambda: i.sort()
+    for m, k, n in ((257, 1024, 4096), (257, 4096, 1024), (273, 1280, 1792), (512, 2048, 512), (512, 2048, 2048),
+                    (512, 2048, 8192), (512, 8192, 2048), (3, 1280, 896)):
+        y, w = make(m, k), make(n, k)
+        yield "linear", f"{m}x{k}x{n}", y, lambda: F.linear(y, w)
+
+
 def measure(operator, before):
     for _ in range(3):
         before()
@@ -90,21 +121,47 @@ def measure(operator, before):
     return [kernels[i:i + len(kernels) // REPS] for i in range(0, len(kernels), len(kernels) // REPS)]
 
 
-print("kernel,op,params,grid,state,others,reps,min,median,max")
-for op, params, first, operator in operators():
-    own = len(measure(operator, lambda: None)[0])
-    for state in ("warm", "producer"):
-        for others in (0, 1, 2, 4, 8, 16, 32):
+def warm_and_displaced():
+    print("kernel,op,params,grid,state,others,reps,min,median,max")
+    for op, params, first, operator in operators():
+        own = len(measure(operator, lambda: None)[0])
+        for state in ("warm", "producer"):
+            for others in (0, 1, 2, 4, 8, 16, 32):
+                def before():
+                    for f in rest[:others]:
+                        f(small)
+                    if state == "producer":
+                        first.add_(1)
+                turns = measure(operator, before)
+                for i in range(own):
+                    last = [turn[i - own] for turn in turns]
+                    time = [k["dur"] for k in last]
+                    grid = last[0]["args"]["grid"]
+                    print(f'"{last[0]["name"][:60]}",{op},{params},{grid[0] * grid[1] * grid[2]},{state},{others},{REPS},'
+                          f'{min(time):.3f},{statistics.median(time):.3f},{max(time):.3f}')
+            sys.stdout.flush()
+
+
+def prompts():
+    far = make(1 << 26, dtype=FP32)
+    print("kernel,op,params,state,others,queued,min,median,max")
+    for op, params, first, operator in prompt():
+        own = len(measure(operator, lambda: None)[0])
+        for state, others, queued in (("warm", 0, 0), ("warm", 0, 1), ("warm", 16, 0), ("producer", 0, 0), ("cold", 0, 0),
+                                      ("both", 0, 0), ("both", 16, 0), ("both", 16, 1)):
             def before():
+                if queued:
+                    torch.cuda._sleep(1000000)
+                if state in ("cold", "both"):
+                    far.sum()
                 for f in rest[:others]:
                     f(small)
-                if state == "producer":
-                    first.add_(1)
-            turns = measure(operator, before)
-            for i in range(own):
-                last = [turn[i - own] for turn in turns]
-                time = [k["dur"] for k in last]
-                grid = last[0]["args"]["grid"]
-                print(f'"{last[0]["name"][:60]}",{op},{params},{grid[0] * grid[1] * grid[2]},{state},{others},{REPS},'
-                      f'{min(time):.3f},{statistics.median(time):.3f},{max(time):.3f}')
-        sys.stdout.flush()
+                if state in ("producer", "both"):
+                    first.add_(0)
+            for launch in zip(*[turn[-own:] for turn in measure(operator, before)]):
+                time = sorted(k["dur"] for k in launch)
+                print(f'"{launch[0]["name"][:100]}",{op},{params},{state},{others},{queued},'
+                      f'{time[0]:.3f},{statistics.median(time):.3f},{time[-1]:.3f}', flush=True)
+
+
+prompts() if sys.argv[1:] == ["prompt"] else warm_and_displaced()

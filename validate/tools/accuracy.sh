@@ -60,19 +60,48 @@ classes() {
 		printf "| %s | %s | %s | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, c, s, $(NF-8), $(NF-7), $(NF-6), $(NF-3), $(NF-4) }' "$work/other.txt"
 }
 
-# engines: the committed tables of serving engines, the worst first when they came: configuration, file, device
+# engines: the committed tables of serving engines: configuration, file, device, and which classes something was chosen on
 engines=validate/data/engines
 engines() {
 	cat <<-LIST
-		h200 experts_h200_sxm.csv H200
-		rtx-pro-6000 experts_rtx_pro_6000_server.csv RTX-PRO-6000
-		h100 decode_attn_h100_sxm.csv H100
-		b200 decode_attn_b200_sxm.csv B200
-		rtx-pro-6000 prefill_attn_rtx_pro_6000_server.csv RTX-PRO-6000
-		h200 prefill_attn_h200_sxm.csv H200
-		b200 gemm_m1-64_b200_sxm.csv B200
-		h100 gemm_m1-64_h100_sxm.csv H100
+		h200 experts_h200_sxm.csv H200 cutlass|marlin|oaitriton
+		rtx-pro-6000 experts_rtx_pro_6000_server.csv RTX-PRO-6000 cutlass|marlin
+		h100 decode_attn_h100_sxm.csv H100 fa3
+		b200 decode_attn_b200_sxm.csv B200 trtllm
+		rtx-pro-6000 prefill_attn_rtx_pro_6000_server.csv RTX-PRO-6000 -
+		h200 prefill_attn_h200_sxm.csv H200 -
+		b200 gemm_m1-64_b200_sxm.csv B200 .
+		h100 gemm_m1-64_h100_sxm.csv H100 -
 	LIST
+}
+
+# by_error: lines of the first table, the worst first
+by_error() { LC_ALL=C sort -t'|' -k6,6nr -k2,3; }
+
+# worst_first: engines, the table with the largest mean error first
+worst_first() {
+	engines | while read -r config file name chosen; do
+		echo "$(scores -c "configs/gpu/$config.yaml" --table "$engines/$file" | awk '$1 == "all" { print $3 }') $config $file $name"
+	done | LC_ALL=C sort -k1,1nr | cut -d' ' -f2-
+}
+
+# profiles: an H200's that others may have measured, each with the class that is most time off, the worst first
+profiles() {
+	shared=${SHARED:-../shared}/data/h200
+	for f in stages stock; do
+		[ -d "$shared/$f" ] || { echo "not run: $shared/$f is absent" >&2; missing=1; return 0; }
+	done
+	echo
+	echo '| device | profile in sight, and its class that is most time off | kernels | MAPE | time-weighted | bias | class | n | MAPE | bias |'
+	echo '|---|---|---|---|---|---|---|---|---|---|'
+	for f in "$shared"/stages/*.json.gz "$shared"/stock/*.json.gz; do
+		cases h200 profile "$f"
+		awk -v f="$(basename "$f" .json.gz)" '
+			NR < 3 || NF < 10 { next }
+			$1 == "all" { all = sprintf("%d | %.1f | %.1f | %+.1f", $2, $3, $7, $6); next }
+			{ off = $7 * $9; if (off > most) { most = off; worst = sprintf("%s | %d | %.1f | %+.1f", $1, $2, $3, $6) } }
+			END { sub(/^kineto_/, "", f); printf "| H200 | %s | %s | %s |\n", f, all, worst }' "$work/profile.txt"
+	done | LC_ALL=C sort -t'|' -k5,5nr
 }
 
 # npu_errors CONFIG LABEL START TABLE WHAT: the table's errors by kind, by rows and by measured time
@@ -144,8 +173,11 @@ folds() {
 	rows H100 'other hardware' 'other hardware' "$work/h100.txt" gemm gemv attention elementwise reduce norm softmax
 	while read -r config file rows name; do
 		if [ -f "$public/$file" ]; then
-			classes "$name" 'other hardware' -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 --others \
-				$([ "$rows" = - ] || echo "--rows $rows")
+			only=$([ "$rows" = - ] || echo "--rows $rows")
+			# shellcheck disable=SC2086
+			classes "$name" 'other hardware' -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 --others $only
+			# shellcheck disable=SC2086
+			classes "$name" 'one in four, chosen on' -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 $only
 		else
 			echo "not run: $file is absent" >&2
 			missing=1
@@ -162,13 +194,19 @@ folds() {
 		l40s gemm_m1-64_l40s.csv.gz - L40S
 		l40s decode_attn_l40s.csv.gz - L40S
 	LIST
-	engines | while read -r config file name; do
-		classes "$name" 'all, in sight' -c "configs/gpu/$config.yaml" --table "$engines/$file"
-	done
+	{
+		engines | while read -r config file name chosen; do
+			classes "$name" 'all, in sight' -c "configs/gpu/$config.yaml" --table "$engines/$file" |
+				awk -F'|' -v OFS='|' -v chosen="$chosen" 'chosen != "-" && $3 ~ chosen { $4 = " all, in sight, chosen on " } 1'
+		done
+		"$npusim" validate -c rtx5090 -t "$engines/gemm_square_rtx5090.csv" --worst 0 | awk '$1 == "gemm" {
+			printf "| RTX 5090 | gemm, squares of 1,024 to 16,384 | all, in sight | %d | %.1f | %.1f | %.1f | %+.1f |\n", $2, $3, $4, $7, $6; exit }'
+	} | by_error
+	profiles
 	echo
 	echo '| device | the ten worst rows of a table in sight | measured us | simulated us | error |'
 	echo '|---|---|---|---|---|'
-	engines | while read -r config file name; do
+	worst_first | while read -r config file name; do
 		"$npusim" validate -c "configs/gpu/$config.yaml" --table "$engines/$file" --format csv |
 			sed -e ':a' -e 's/^\(\([^"]*"[^"]*"\)*[^"]*"[^",]*\),/\1;/' -e ta | # commas of texts
 			awk -F, -v d="$name" 'NR > 1 {
@@ -237,6 +275,8 @@ folds() {
 		missing=1
 	fi
 	npus
+	echo
+	sh validate/tools/silicon.sh "$npusim" decode
 	echo
 	sh validate/tools/serving.sh "$npusim" "$work"
 } >"$table"

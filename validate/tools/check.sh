@@ -54,6 +54,9 @@ installed() {
 	(cd / && "$there/bin/npusim" config show "$there/share/npusim/configs/npu/dsocr.yaml" --set dram.kind=of-the-installed |
 		grep -q of-the-installed) || { echo "the installed program does not find its configurations"; return 1; }
 	"$there/bin/npusim" man | cmp - "$there/share/man/man1/npusim.1" || return 1
+	for f in $(sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)(.*/\1/p' sim/npusim.h); do
+		grep -q "$f" "$there/share/man/man3/npusim.3" || return 1
+	done
 	for f in README.md results/schema.md; do cmp "$f" "$there/share/doc/npusim/$f" || return 1; done # man names the second
 	if command -v bash >/dev/null 2>&1; then
 		# As bash-completion does it: the file named like the command is sourced.

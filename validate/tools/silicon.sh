@@ -1,7 +1,8 @@
 #!/bin/sh
-# silicon.sh NPUSIM - NPUs against rows that others timed on them, in closed form: by data sheet, by ten rows of their own, and their
-# roofline. LIST (workloads/ops/silicon/machines.csv) says what is held against what; tables lie beside it. A TPU's lie outside the
-# project (SHARED/data/tpu).
+# silicon.sh NPUSIM [decode] - NPUs against rows that others timed on them, in closed form: by data sheet, by ten rows of their own, and
+# their roofline; then decode of whole models beside published rates. LIST (workloads/ops/silicon/machines.csv) says what is held
+# against what; tables lie beside it, and rates in decode.csv. A TPU's lie outside the project (SHARED/data/tpu). `decode`: the rates
+# alone, as a page's table.
 set -eu
 
 npusim=$1
@@ -24,6 +25,36 @@ row() {
 	echo "$1|$2|$sheet|$own" | awk -F'|' '{ printf "%-15s %-28s %5d %8.1f %+8.1f %10s %10.1f\n", $1, $2, $3, $4, $5, $8 == "" ? "-" : $8, $6 }'
 }
 
+# told CONFIG OPTIONS: tokens a second, the interval's ends, the slow corner's
+told() {
+	# shellcheck disable=SC2086
+	"$npusim" run -c "$1" $2 --fidelity analytic --format json 2>/dev/null | awk '
+		/"tokens_per_s"/ && !t { t = $2 + 0 } /"step_us":/ { if (corner && !c) c = $2 + 0; if (!us) us = $2 + 0 }
+		/"slow_corner": [{]/ { corner = 1 } /"interval"/ { on = 1 }
+		on && /"low"/ && !l { l = $2 + 0 } on && /"high"/ && !h { h = $2 + 0 }
+		END { if (t) printf "%.3g|%.3g|%.3g|%s", t, t * us / h, t * us / l, c ? sprintf("%.3g", t * us / c) : "-" }'
+}
+
+# One sequence: what was published, by the sheet with its interval, by ten rows of products.
+decode() {
+	row='%-13s %-14s %-14s %9s %8s %7s %-14s %7s %7s %8s  %s\n'
+	[ -z "$1" ] || row='| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n'
+	# shellcheck disable=SC2059
+	printf "$row" machine model weights published sheet error interval within corner 'ten rows' from
+	[ -z "$1" ] || echo '|---|---|---|---|---|---|---|---|---|---|---|'
+	grep -v '^#' "$folder/decode.csv" | sed 1d | while IFS=, read -r machine sheet calibrated options rate from; do
+		by=$(told "$sheet" "$options") own=
+		[ -n "$by" ] || { echo "silicon.sh: '$sheet' on '$options' came to nothing" >&2; exit 1; }
+		[ -z "$calibrated" ] || own=$(told "$calibrated" "$options")
+		echo "$by|${own:-||||}" | awk -F'|' -v row="$row" -v m="$machine" -v o="$options" -v p="$rate" -v f="$from" '{
+			n = split(o, w, " "); q = "bf16"
+			for (i = 1; i < n; i++) { if (w[i] == "-m") model = w[i + 1]; if (w[i] == "--quant") q = w[i + 1] }
+			printf(row, m, model, q, (p == "") ? "-" : p, $1, (p == "") ? "-" : sprintf("%+.0f %%", 100 * ($1 / p - 1)),
+				$2 " to " $3, (p == "") ? "-" : (p >= $2 && p <= $3) ? "yes" : "no", $4, ($5 == "") ? "-" : $5, (f == "") ? "-" : f) }'
+	done
+}
+[ "${2-}" != decode ] || { decode page; exit; }
+
 printf '%-15s %-28s %5s %8s %8s %10s %10s\n' machine table rows sheet bias 'ten rows' roofline
 printf '%-15s %-28s %5s %8s %8s %10s %10s\n' --------------- ---------------------------- ----- -------- -------- ---------- ----------
 grep -v '^#' "$list" | sed 1d | while IFS=, read -r machine sheet calibrated table set; do
@@ -36,4 +67,7 @@ for t in v6e_ops v6e_sdpa; do
 done
 echo
 echo 'Mean absolute error in percent; bias by the sheet. Of ten rows the table has those ten too, but the TPU is fitted to all of its.'
+echo
+echo 'Decode, one sequence, tokens a second; within: the published figure lies in the interval (four times in five).'
+decode ''
 [ "$absent" = 0 ] || echo "not run: $absent files absent"

@@ -134,6 +134,19 @@ for machine in dsocr edge; do
 	counted "analytic_instructions_${machine}_step" "$(instructions closed analytic_step)" 1
 done
 
+# Chips that do the same are simulated once: eight cost what two do, and two at most what two machines of their own would and a tenth.
+echo "a decode step over chips, llama-3.2-1b's first four layers on configs/system/dsocr-8.yaml"
+# shellcheck disable=SC2086
+chips() { "$@" "$npusim" run -c dsocr-8 -m llama-3.2-1b --layers 4 --batch 8 $split --start cold >"$work/chips.out" 2>"$work/err"; }
+law=
+for split in "--tp 1" "--tp 2" "--tp 8" "--pp 2"; do
+	n=$(instructions chips run_stream)
+	counted "chips_$(echo "$split" | tr -d ' -')_instructions" "$n" 1
+	law="$law ${n:-0}"
+done
+echo "$law" | awk '$1 && ($2 > 2.2 * $1 || $4 > 2.2 * $1 || $3 > 1.1 * $2) {
+	print "chips cost more than they may: two at most 2.2 times one, eight as two"; exit 1 }'
+
 echo "npusim sweep, one worker: points of configs/studies/balance.yaml, all that a point costs from check to stored row"
 sweep() { rm -f "$work"/s.db*; "$@" "$npusim" sweep "$work/s.yaml" -j1 -o "$work/s.db" --rows 0 >"$work/sweep.out" 2>"$work/err"; }
 for fidelity in analytic event; do

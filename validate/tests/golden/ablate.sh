@@ -42,6 +42,14 @@ file '{name: wide, says: "twice the <bandwidth>", set: {dram.fixed_bandwidth: 20
 "$NPUSIM" ablate "$TMP/a.yaml" --fidelity analytic --page "$TMP/page.html" | sed 's/[0-9][0-9]*\.[0-9]/N/g; s/  *N/ N/g; s/--*/-/g'
 "$NPUSIM" ablate "$TMP/a.yaml" | sed '/^what/,$d;s/[0-9][0-9]*\.[0-9]/N/g;s/  *N/ N/g;s/--*/-/g'
 grep -o '<blockquote>.*</blockquote>' "$TMP/page.html"
+echo "the page opens with what to build, and the sentences of npusim explain:"
+sed -n 's|<h2>\(.*\)</h2><table.*|\1|p' "$TMP/page.html" | head -n 1
+grep -o 'data-k="one product"><span class="c"><span class="v [a-z]*">[^<]*' "$TMP/page.html" | sed 's/.*"v //; s/[0-9.]\{3,\}/N/'
+"$NPUSIM" ablate "$TMP/a.yaml" --fidelity analytic --format json >"$TMP/e.json"
+"$NPUSIM" explain "$TMP/e.json" | grep -E '^ *[0-9]+  ' | sed 's/[0-9][0-9]* %/N %/g'
+"$NPUSIM" explain "$TMP/e.json" --format json | sed -n 's/.*"text": "\(.*\)",*$/\1/p' >"$TMP/said"
+sed "s/&#39;/'/g; s/&quot;/\"/g" "$TMP/page.html" >"$TMP/page.txt"
+while read -r line; do grep -qF "$line" "$TMP/page.txt" || echo "the page lacks: $line"; done <"$TMP/said"
 echo "what is refused"
 try ablate
 try ablate "$TMP/absent.yaml"

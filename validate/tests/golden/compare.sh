@@ -12,6 +12,10 @@ step --start cold
 "$NPUSIM" compare 1 2 -r "$TMP/r.db" --format json | awk '/"ratios"/ { on = 1 } on && /"(x|low|high)"/ { v[n++] = $2 + 0 } /"by_kind"/ { on = 0 }
 	END { if (n == 6 && v[0] == 1 && v[1] == 1 && v[2] == 1) print "a run is as fast as itself, for sure"
 	      if (v[4] < v[3] && v[3] < v[5]) print "and how many times as fast another is has an interval" }'
+"$NPUSIM" compare 1 3 -r "$TMP/r.db" --format json | awk '/"title"|"total_us"/ { if (/total_us/) t[n++] = $2 + 0 }
+	/"by_resource"/ { on = 1 } /"by_block"/ { on = 0 } on && /^ *[0-9.e+-]+,?$/ { s[i++ % 2] += $1 }
+	END { a = s[0] - t[0]; b = s[1] - t[1]; print (i > 6 && a * a + b * b < 1e-4) ? "waits sum to both times" : "waits sum to something else" }'
+"$NPUSIM" compare 1 2 -r "$TMP/r.db" | sed -n '1,3s/[0-9][0-9.]*/N/gp'
 "$NPUSIM" compare 1 -r "$TMP/r.db" --format json >"$TMP/a.json"
 "$NPUSIM" compare 1 -r "$TMP/r.db" -t "$TMP/t.db" --format json >"$TMP/b.json"
 cmp "$TMP/a.json" "$TMP/b.json" && echo "measured times stored with the run are those of the trace"

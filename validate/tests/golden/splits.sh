@@ -17,6 +17,9 @@ run -c dsocr-8 -m llama-3.1-8b --dp 3 --batch 4
 run -c dsocr -m llama-3.1-8b --dp 2 --batch 4 --layers 2 | head -1
 run -c dsocr -m llama-3.1-8b --pp 2
 run -c dsocr-8 -m deepseek-v2-lite --tp auto --pp auto --dp auto --ep auto --batch 64 | grep -A 1 '^split'
+run -c dsocr-8,hgx-h200 -m llama-3.2-1b --tp auto | grep '^split'
+run -c dsocr-8 -m llama-3.2-1b --tp auto --stages 'prefill:tokens=64; decode:tokens=4'
+"$NPUSIM" limits -c dsocr-8 -m llama-3.2-1b --layers 2 --tp auto --fidelity analytic --pairs 0 | grep -c 'links'
 run -c dsocr-8 -m llama-3.2-1b --tp autoo
 "$NPUSIM" workload build llama-3.2-1b --tp auto || echo "exit $?"
 cat >"$TMP/s.yaml" <<EOF

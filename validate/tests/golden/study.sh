@@ -28,6 +28,7 @@ try study "$TMP/s.yaml" --page "$TMP/p.html" --markdown "$TMP/c.md"
 cat "$TMP/c.md"
 try study "$TMP/s.yaml" --format csv -j 1
 "$NPUSIM" study "$TMP/s.yaml" --format json | grep -E '"(name|verdict|failed|gain)"'
+echo "the page opens with what came out wrong: $(grep -oE 'What came out wrong|class="v (bad|good|mid)">|<table' "$TMP/p.html" | sed 's/class="v //; s/">//' | tr '\n' ' ')"
 echo "of strangers, unescaped on the page: $(grep -c '<b>slower' "$TMP/p.html"); paths of this machine: $(grep -c "$TMP" "$TMP/p.html" "$TMP/c.md" | cut -d: -f2 | tr '\n' ' ')"
 bad() { # SED: the file with one thing changed
 	sed "$1" "$TMP/s.yaml" >"$TMP/b.yaml"

@@ -13,6 +13,8 @@ try validate -c configs/gpu/rtx5090.yaml -t "$TMP/t.db" --range decode_step_1
 try validate -c configs/gpu/rtx5090.yaml
 # A replay has no grids: it is run, or held by family; both say the same.
 try validate -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml
+"$NPUSIM" validate -c configs/gpu/rtx5090.yaml -t validate/data/engines/gemm_square_rtx5090.csv --max-mape '15 %' >/dev/null
+echo "products at the clock that such a card boosts to: exit $?"
 "$NPUSIM" run -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml --ops 0 | awk '/^  kernels alone/ { printf "%.1f us of kernels\n", $3 }' >"$TMP/run.us"
 "$NPUSIM" validate -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml --profile traces/rtx5090/dsocr_decode.csv --steps 64 |
 	awk '$1 == "all" { printf "%.1f us of kernels\n", $5 }' | cmp - "$TMP/run.us" && echo "one figure"

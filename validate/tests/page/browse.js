@@ -136,6 +136,21 @@ async function checkRunCharts(page, d, timed, at) {
 	await checkChart(page, 'overview', 2 * d.runs.length + 1);
 }
 
+/* The differences of two runs are those of npusim compare, and sum to those of the runs. */
+async function checkCompared(page, d) {
+	const c = d.compared,
+		[a, b] = d.runs,
+		sum = (rows, of) => [0, 1].map((i) => rows.reduce((s, r) => s + of(r)[i], 0)),
+		near = (x, y) => Math.abs(x - y) < 1e-6 * Math.abs(y);
+
+	check('two runs open with what differs', (await page.textContent('main h2')) === 'What differs');
+	check('the difference is told', (await page.textContent('.verdict b')) === c.said[0]);
+	for (const [what, v] of [['kinds', sum(c.by_kind, (r) => r.us)], ['stalls', sum(c.by_resource, (r) => r.values)]])
+		check(`${what} of both sum to their times`, near(v[0], a.total_us) && near(v[1], b.total_us), v);
+	await checkChart(page, 'compared-kinds', c.by_kind.length);
+	await checkChart(page, 'compared-stalls', c.by_resource.length);
+}
+
 async function checkLimits(page, run) {
 	const more = run.limits.rows.filter((x) => x.move === 'more' && x.gain !== null),
 		drawn = run.limits.rows.filter((x) => x.move !== 'less' && x.gain !== null && !x.within_error && Math.abs(x.gain) >= 5e-4),
@@ -197,6 +212,7 @@ async function checkRun(browser, dir) {
 		at = (name) => run.op_columns.indexOf(name),
 		timed = run.ops.filter((o) => o[at('us')] > 0);
 
+	await checkCompared(p.page, d);
 	await checkRunCharts(p.page, d, timed, at);
 	await checkLimits(p.page, run);
 	await checkRunWords(p.page, run);

@@ -5,6 +5,7 @@
  *
  * Prints a line for each failure and "N passed, M failed". */
 'use strict';
+const fs = require('fs');
 const path = require('path');
 const { execFileSync } = require('child_process');
 const { chromium } = require('playwright-core');
@@ -26,9 +27,9 @@ function draw(n) {
 	seed ^= seed << 5;
 	return (seed >>> 0) % n;
 }
-function run(machine, sets) {
+function run(machine, sets, first) {
 	const words = ['run', '-c', machine, '-m', 'qwen3-0.6b', '--layers', '1', '--context', '64', '--fidelity', 'analytic', '--format', 'json'];
-	for (const [k, v] of Object.entries(sets)) words.push('--set', `${k}=${v}`);
+	for (const [k, v] of Object.entries({ ...first, ...sets })) words.push('--set', `${k}=${v}`);
 	try {
 		return execFileSync(process.env.NPUSIM, words, { stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26 }).toString();
 	} catch (e) {
@@ -52,13 +53,12 @@ async function open(browser, file, options) {
 	return { page, said, asked: () => asked.filter((u) => !u.startsWith(url)), close: () => context.close() };
 }
 
-async function moves(p) {
-	const keys = await p.page.$$eval('.slider input', (all) => all.map((i) => i.dataset.key)),
-		machine = 'configs/npu/array-128.yaml';
+async function moves(p, machine, n, first) {
+	const keys = await p.page.$$eval('.slider input', (all) => all.map((i) => i.dataset.key));
 	let same = 0,
 		refused = 0;
 	check('ten sliders', keys.length === 10, keys);
-	for (let i = 0; i < MOVES; i++) {
+	for (let i = 0; i < n; i++) {
 		const sets = {};
 		for (let k = draw(3) + 1; k > 0; k--) {
 			const at = await p.page.$$(`.slider input`),
@@ -71,7 +71,7 @@ async function moves(p) {
 			sets[key] = value;
 		}
 		const state = await p.page.evaluate(() => window.npusim.state()),
-			want = run(machine, state.sets),
+			want = run(machine, state.sets, first),
 			got = await p.page.evaluate(() => window.npusim.ask({}, true)),
 			few = await p.page.evaluate(() => window.npusim.ask({}, false));
 		if (got.why !== undefined) {
@@ -86,7 +86,7 @@ async function moves(p) {
 			Object.entries(few.of).every(([k, v]) => (k === 'stall_us' ? Object.entries(v).every(([r, us]) => all.stall_us[r] === us) : all[k] === v)), few.of);
 		same++;
 	}
-	check('most moves run', same > MOVES / 2, [same, refused]);
+	check('most moves run', same > n / 2, [same, refused]);
 	console.log(`${same} moves have the document of npusim run to the byte, ${refused} are refused in its words`);
 }
 
@@ -141,11 +141,38 @@ async function looks(browser, file, options, what) {
 	await p.close();
 }
 
+/* The page of a stored run opens with its answer, and goes on from the machine as it ran. */
+async function lead(browser, dir) {
+	const p = await open(browser, path.join(dir, 'lead.html'), {}),
+		said = (await p.page.textContent('#lead')) ?? '',
+		told = JSON.parse(fs.readFileSync(path.join(dir, 'explained.json'), 'utf8')),
+		first = fs.readFileSync(path.join(dir, 'said.txt'), 'utf8').split('\n')[0],
+		all = JSON.parse(run('array-128', { 'dram.channels': 3 }));
+	check('the page of a run opens with its verdict', (await p.page.textContent('#lead b')) === first, first);
+	check('then what to change', /next: .* saves/.test(said));
+	check('then why, as npusim explain says it', told.length > 5 && told.every((x) => said.includes(x.text) && said.includes(x.source)));
+	check('it begins with the machine as it ran', (await p.page.evaluate(() => window.npusim.ask({}, false).of.total_us)) === all.total_us);
+	check('what follows from others does not hold it fast', (await p.page.evaluate(() => window.npusim.ask({ sets: { 'dram.channels': '5' } }, false))).of?.total_us ===
+		JSON.parse(run('array-128', { 'dram.channels': 5 })).total_us);
+	await p.page.click('#yaml');
+	fs.writeFileSync(path.join(dir, 'copied.yaml'), await p.page.textContent('#copied'));
+	check('its YAML is that machine', JSON.parse(run(path.join(dir, 'copied.yaml'), {})).total_us === all.total_us);
+	await moves(p, 'configs/npu/array-128.yaml', 20, { 'dram.channels': '3' });
+	check('silent, and no request', p.said.length === 0 && p.asked().length === 0, [p.said, p.asked()]);
+	await p.close();
+	for (const width of [390, 1280, 1920]) {
+		const q = await open(browser, path.join(dir, 'lead.html'), { viewport: { width, height: 900 }, colorScheme: 'dark' }),
+			wide = await q.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+		check(`${width} px: a run's page is no wider than the window`, wide <= 0, wide);
+		await q.close();
+	}
+}
+
 (async () => {
 	const file = path.join(process.argv[2], 'bench.html'),
 		browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox'] }),
 		p = await open(browser, file, {});
-	await moves(p);
+	await moves(p, 'configs/npu/array-128.yaml', MOVES);
 	await controls(browser, p, file);
 	check('silent, and no request', p.said.length === 0 && p.asked().length === 0, [p.said, p.asked()]);
 	await p.page.click('#reset');
@@ -162,6 +189,7 @@ async function looks(browser, file, options, what) {
 	await p.close();
 	await looks(browser, file, { viewport: { width: 390, height: 800 } }, '390 px');
 	await looks(browser, file, { viewport: { width: 1920, height: 1000 }, colorScheme: 'dark' }, '1920 px, dark');
+	await lead(browser, process.argv[2]);
 	await browser.close();
 	console.log(`${passed} passed, ${failed} failed`);
 	process.exit(failed ? 1 : 0);

@@ -474,11 +474,10 @@ static void ideal_is_no_slower(struct doubt *d, const struct work *w, const stru
 			no_slower(d, "an ideal network is slower", TOLERANCE_PPM, &x, &y);
 }
 
-/* Known: 1.03 % on trainium1, chosen in another tile; up to 26 % on xdna2, whose engines are all that an ideal network has: a cut of k
- * is planned with their rate for its sums there, with the port's beside a crossbar, and of cuts without one they bring more. */
+/* Known: 1 to 2 % on trainium1, inferentia2 and h100-stranger, where a search takes another tile among those that it ranks alike. */
 TEST(an_ideal_network_is_never_slower)
 {
-	doubted(&(struct sample){ "doubt: ideal network", 20, false, false, 5 }, ideal_is_no_slower);
+	doubted(&(struct sample){ "doubt: ideal network", 20, false, false, 2 }, ideal_is_no_slower);
 }
 
 /* Where the machine's software leaves out what is masked (attention.masked). Of shorter ones the operands' way in, which no

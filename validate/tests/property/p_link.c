@@ -176,6 +176,44 @@ TEST(what_is_sent_does_not_hang_on_times)
 	}
 }
 
+static uint64_t part_of(uint64_t times, uint64_t bytes, uint64_t chips)
+{
+	return (times * bytes * (chips - 1) + chips - 1) / chips;
+}
+
+/* The table of LINKS: what a chip sends, by algorithm, of any collective over a switch or links to all. Parts are whole bytes. */
+TEST(bytes_are_each_algorithms_closed_form)
+{
+	struct rng g;
+
+	rng_seed(&g, test_seed(), "link closed");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct link_cfg c = random_links(&g);
+		struct link_ask q;
+		struct link_time t;
+		uint64_t twice;
+
+		c.topology = LINK_TOPOLOGY_SWITCH;
+		c.group = 0;
+		c.direct = LINK_DIRECT_ALL;
+		c.direct_most = 0;
+		q = random_ask(&g, &c);
+		twice = q.what == LINK_ALL_REDUCE ? 2 : 1;
+		if (q.what != LINK_BROADCAST && q.what != LINK_SEND && q.what != LINK_ALL_TO_ALL) {
+			CHECK(link_time_by(&c, &q, LINK_BY_RING, &t));
+			CHECK(t.n_steps == twice * (q.chips - 1));
+			CHECK(t.sent + 2 * q.chips >= part_of(twice, q.bytes, q.chips) &&
+			      t.sent <= part_of(twice, q.bytes, q.chips) + 2 * q.chips);
+		}
+		q.what = LINK_ALL_REDUCE;
+		if (link_time_by(&c, &q, LINK_BY_ONE_SHOT, &t))
+			CHECK_U64(t.sent, q.bytes * (q.chips - 1));
+		if (link_time_by(&c, &q, LINK_BY_TWO_SHOT, &t))
+			CHECK(t.sent + 2 * q.chips >= part_of(2, q.bytes, q.chips) &&
+			      t.sent <= part_of(2, q.bytes, q.chips) + 2 * q.chips);
+	}
+}
+
 TEST(one_chip_takes_nothing)
 {
 	struct rng g;
@@ -193,4 +231,4 @@ TEST(one_chip_takes_nothing)
 
 SUITE(p_link, T(more_bytes_never_take_less), T(more_chips_never_take_less),
       T(more_bandwidth_and_shorter_steps_never_take_more), T(an_all_reduce_is_at_most_its_two_halves),
-      T(what_is_sent_does_not_hang_on_times), T(one_chip_takes_nothing));
+      T(what_is_sent_does_not_hang_on_times), T(bytes_are_each_algorithms_closed_form), T(one_chip_takes_nothing));

@@ -182,6 +182,64 @@ TEST(faster_links_never_make_a_split_slower)
 	}
 }
 
+static uint64_t events(const struct workload_spec *s, uint64_t replicas)
+{
+	const char *sets[] = { "links.bandwidth=450 GB/s", "links.chips=0" };
+	struct arena *a = arena_new(0);
+	struct workload_spec x = *s;
+	struct run_opts how = run_opts_default();
+	struct err e = ERR_INIT;
+	struct machine_conf *c;
+	struct run_result r;
+	struct workload w;
+	char dp[8];
+
+	count(dp, replicas);
+	x.dp = dp;
+	x.batch *= replicas;
+	w = built(&x);
+	CHECK((c = machine_conf_load("dsocr", sets, 2, &e)) != NULL);
+	CHECK_OK(run_stream(&w.stream, c, &how, a, &r, &e), e);
+	machine_conf_free(c);
+	workload_free(&w);
+	arena_free(a);
+	return r.events;
+}
+
+/* Simulated work, not time: chips that do the same are simulated once, and a share of a layer is at most the layer. Two chips that did all
+ * of it would be twice as many events; a tenth is for collectives. */
+TEST(equal_chips_are_simulated_once)
+{
+	struct rng g;
+
+	rng_seed(&g, test_seed(), "split events");
+	for (int i = 0; i < ROUNDS / 5; i++) {
+		uint64_t one, two;
+		struct split x;
+
+		random_split(&g, &x);
+		x.spec.ep = "1";
+		x.spec.micro = 0;
+		x.spec.layers = 3;
+		x.spec.batch = 1 + rng_below(&g, 4);
+		one = events(&x.spec, 1);
+		CHECK_U64(events(&x.spec, 2), one);
+		CHECK_U64(events(&x.spec, 8), one);
+		x.spec.tp = x.spec.pp = "1";
+		x.spec.norms = NULL;
+		one = events(&x.spec, 1);
+		x.spec.tp = "2";
+		two = events(&x.spec, 1);
+		CHECK(10 * two <= 22 * one);
+		x.spec.tp = "1";
+		x.spec.pp = "2";
+		CHECK(10 * events(&x.spec, 1) <= 22 * one);
+		x.spec.pp = "1";
+		x.spec.tp = "8";
+		CHECK(events(&x.spec, 1) <= two);
+	}
+}
+
 /* A schedule is at least what any stage works and what any micro-batch takes, and at most one after the other. */
 TEST(a_schedule_is_between_its_bounds)
 {
@@ -213,4 +271,5 @@ TEST(a_schedule_is_between_its_bounds)
 }
 
 SUITE(p_split, T(parts_of_a_run_sum_to_it_and_links_send_the_closed_form), T(no_weight_is_lost),
-      T(faster_links_never_make_a_split_slower), T(a_schedule_is_between_its_bounds));
+      T(faster_links_never_make_a_split_slower), T(equal_chips_are_simulated_once),
+      T(a_schedule_is_between_its_bounds));

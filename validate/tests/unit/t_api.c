@@ -431,6 +431,43 @@ TEST(a_bad_workload_or_option_is_one_error)
 	npusim_close(n);
 }
 
+/* As 'npusim run --tp auto': the fastest of what can be named; of another system it is another workload. */
+TEST(a_split_is_found_for_one_machine)
+{
+	static const char *const open[] = { "model=llama-3.2-1b", "layers=2", "tp=auto" };
+	static const char *const tps[] = { "tp=1", "tp=2", "tp=4", "tp=8" };
+	struct npusim_error e = NPUSIM_ERROR_INIT;
+	npusim *n = open_ok();
+	npusim_machine *m = named(n, "dsocr-8"),
+		       *other = npusim_machine_named(n, "dsocr-8", (const char *const[]){ "links.chips=4" }, 1, &e);
+	npusim_work *w = npusim_work_new(n, open, N(open), &e);
+	double best = 0, found;
+	npusim_result *r;
+
+	CHECK(w && other);
+	r = eval_ok(m, w);
+	CHECK(npusim_get(r, "total_us", &found, &e) == 0);
+	npusim_result_free(r);
+	for (size_t i = 0; i < N(tps); i++) {
+		npusim_work *one = npusim_work_new(n, (const char *const[]){ open[0], open[1], tps[i] }, 3, &e);
+		double us;
+
+		CHECK(one);
+		r = eval_ok(m, one);
+		CHECK(npusim_get(r, "total_us", &us, &e) == 0);
+		best = !i || us < best ? us : best;
+		npusim_result_free(r);
+		npusim_work_free(one);
+	}
+	CHECK(found <= best && found >= best);
+	CHECK(!npusim_eval(other, w, form, N(form), &e) && e.code == NPUSIM_USAGE);
+	CHECK_HAS(e.message, "another machine");
+	npusim_work_free(w);
+	npusim_machine_free(other);
+	npusim_machine_free(m);
+	npusim_close(n);
+}
+
 TEST(null_is_an_error_and_no_crash)
 {
 	const char *const holes[] = { "model=qwen3-0.6b", NULL };
@@ -688,7 +725,7 @@ SUITE(t_api, T(figures_are_those_of_the_modules), T(a_documents_tree_is_that_of_
       T(what_was_asked_before_changes_no_document), T(what_ran_before_changes_no_answer),
       T(things_are_closed_in_any_order), T(values_are_found_by_path_and_what_is_not_there_is_named),
       T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
-      T(a_bad_workload_or_option_is_one_error), T(null_is_an_error_and_no_crash),
+      T(a_bad_workload_or_option_is_one_error), T(a_split_is_found_for_one_machine), T(null_is_an_error_and_no_crash),
       T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(limits_are_those_of_the_module),
       T(parameters_are_those_of_the_machine), T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing),
       T(two_handles_are_used_by_two_threads));

@@ -91,9 +91,13 @@ static void bed_up(struct bed *b)
 	b->mem.room = 64;
 	for (int i = 0; i < 64; i++)
 		ev_init(&b->mem.ev[i], EV_REPLY, mock_answer, &b->mem);
-	b->d = (struct dispatch_cfg){
-		.latency = 50 * NS, .interval = 10 * NS, .queue = 16, .batch = 1, .host = 1000 * NS, .branch = 30 * NS
-	};
+	b->d = (struct dispatch_cfg){ .latency = 50 * NS,
+		                      .interval = 10 * NS,
+		                      .queue = 16,
+		                      .batch = 1,
+		                      .host = 1000 * NS,
+		                      .branch = 30 * NS,
+		                      .prefetch = true };
 	b->dma = (struct dma_cfg){ .engines = 1, .width = 1024, .stages = 2, .outstanding = 32, .setup = 0 };
 	b->sram = (struct sram_cfg){ .size = 1 << 20, .banks = 1, .bank_width = 1, .ports = 2 };
 	b->p.cmds = b->cmd;

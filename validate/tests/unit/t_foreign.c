@@ -95,7 +95,7 @@ TEST(tt_metals_ops_have_logical_sizes_formats_and_the_devices_times)
 	CHECK_U64(b.st.unlisted, 2);
 	is_product(&b, 2, 1, 32, 3072, 2048);
 	CHECK_STR(b.t.launches[2].op->args[4].dtype, "bf16");
-	CHECK_STR(b.t.launches[2].op->args[5].dtype, "fp8_e4m3");
+	CHECK_STR(b.t.launches[2].op->args[5].dtype, "bfp8_b");
 	CHECK_U64(b.t.launches[2].dur_ns, 41233);
 	is_product(&b, 9, 32, 128, 100, 64); /* padded to 128 */
 	is_attention(&b, 8, (const uint64_t[]){ 1, 32, 8, 128, 128, 64 });
@@ -106,7 +106,7 @@ TEST(tt_metals_ops_have_logical_sizes_formats_and_the_devices_times)
 	is_op(&b, 6, "elementwise:add", LISTED_ELEMENTS, 32 * 2048);
 	is_op(&b, 7, "elementwise:silu_and_mul", LISTED_ELEMENTS, 32 * 8192);
 	is_op(&b, 10, "softmax", LISTED_COLS, 100);
-	is_op(&b, 11, "convert:fp8_e4m3", LISTED_ELEMENTS, 128 * 2048);
+	is_op(&b, 11, "convert:bfp8_b", LISTED_ELEMENTS, 128 * 2048);
 	CHECK(!b.t.launches[4].op && !b.t.launches[12].op); /* a cache of unknown fill, a halo */
 	bed_close(&b);
 }
@@ -136,6 +136,21 @@ TEST(older_reports_of_tt_metal_have_plain_sizes)
 	CHECK(import_text(&b, TT TT0 "\nTilize,tt_dnn_device,120,1,1,64,96,BFLOAT16\n") == 0);
 	bed_load(&b, NULL);
 	is_op(&b, 0, "copy", LISTED_ELEMENTS, 64 * 96);
+	bed_close(&b);
+}
+
+TEST(what_lies_in_l1_is_resident)
+{
+	struct bed b;
+
+	CHECK(import_text(&b, TT TT0
+	                  ",INPUT_0_MEMORY,INPUT_1_W,INPUT_1_Z,INPUT_1_Y,INPUT_1_X,INPUT_1_DATATYPE,INPUT_1_MEMORY,"
+	                  "OUTPUT_0_W,OUTPUT_0_Z,OUTPUT_0_Y,OUTPUT_0_X,OUTPUT_0_DATATYPE,OUTPUT_0_MEMORY\n"
+	                  "Matmul,tt_dnn_device,120,1,1,64,96,BFLOAT16,DEV_0_L1_BLOCK_SHARDED,1,1,96,32,BFLOAT8_B,"
+	                  "DEV_0_DRAM_INTERLEAVED,1,1,64,32,BFLOAT16,DEV_0_L1_INTERLEAVED\n") == 0);
+	bed_load(&b, NULL);
+	is_product(&b, 0, 1, 64, 32, 96);
+	CHECK_U64(row(&b, 0).resident, 1u << LISTED_IN | 1u << LISTED_OUT);
 	bed_close(&b);
 }
 
@@ -339,8 +354,9 @@ TEST(shapes_that_do_not_go_together_make_no_op)
 
 SUITE(t_foreign, T(tt_metals_ops_have_logical_sizes_formats_and_the_devices_times),
       T(a_signpost_begins_a_range_and_gaps_between_ops_are_kept), T(older_reports_of_tt_metal_have_plain_sizes),
-      T(bad_reports_of_tt_metal_are_refused), T(ascends_tasks_have_their_shapes_whatever_the_layout),
-      T(bad_tables_of_ascend_are_refused), T(xlas_instructions_become_ops_and_what_encloses_others_is_left_out),
+      T(what_lies_in_l1_is_resident), T(bad_reports_of_tt_metal_are_refused),
+      T(ascends_tasks_have_their_shapes_whatever_the_layout), T(bad_tables_of_ascend_are_refused),
+      T(xlas_instructions_become_ops_and_what_encloses_others_is_left_out),
       T(an_instruction_that_does_not_say_enough_is_no_op), T(bad_traces_of_xla_are_refused),
       T(rocprofs_kernels_have_names_times_and_blocks_of_either_version), T(bad_tables_of_rocprof_are_refused),
       T(formats_are_known_in_any_case), T(shapes_that_do_not_go_together_make_no_op));

@@ -1,4 +1,5 @@
 /* t_gpu_forms.c - closed forms of products and attention: a template and a shape on a fixed device. */
+#include "arch/gpu/kernels.h"
 #include "arch/machine/machine_conf.h"
 #include "arch/machine/machine_gpu.h"
 #include "validate/tests/test.h"
@@ -568,6 +569,120 @@ TEST(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn)
 	machine_conf_free(b.conf);
 }
 
+/* Two members of halves of heads, a thread an element and turn: traces/h200/micro/prompt.csv, cat_rotated, warm. */
+TEST(a_concats_ctas_pick_their_members_parameters_and_end_with_a_round_trip)
+{
+	static const struct {
+		uint64_t member, ns; /* elements; measured */
+	} cases[] = { { 512, 1664 }, { 2048, 1728 }, { 131072, 3392 }, { 524288, 6336 }, { 2097152, 17600 } };
+	struct op_operand in[2] = { { 0 }, { 0 } };
+	struct op_stream s = { .operands = in, .n_operands = 2 };
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_load(NULL, &e);
+	struct bed b;
+
+	CHECK(k);
+	open_bed(&b, NULL, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t bytes = cases[i].member * 4;
+
+		in[0].touched = in[1].touched = bytes / 2;
+		b.op = (struct op){ .kind = OP_CONCAT,
+			            .dtype = DT_BF16,
+			            .out_dtype = DT_BF16,
+			            .n_operands = 2,
+			            .n_launches = 1,
+			            .shape = { .elems = cases[i].member * 2, .arity = 2, .strided = true } };
+		b.at[0] = (struct op_launch){
+			.grid = { 264, 2, 1 }, .block = { 512, 1, 1 }, .cluster = { 1, 1, 1 }, .registers = 25
+		};
+		b.l[0].stream = &s;
+		b.l[0].kernel = kernels_match(k, "void at::native::CatArrayBatchedCopy<", NULL);
+		b.l[0].mem = (struct gpu_mem){ .read = bytes, .read_hit = bytes, .write = bytes };
+		near_ps(total(&b, 0), cases[i].ns * 1000, cases[i].ns * 160);
+	}
+	kernels_free(k);
+	machine_conf_free(b.conf);
+}
+
+/* As torch.compile's kernels over one row of a Llama-1B step took on an H200: 28.9 and 1.7 us. */
+TEST(a_generated_reduction_has_one_load_in_flight)
+{
+	static const struct {
+		const char *name;
+		uint64_t read, ns;
+	} cases[] = { { "triton_red_fused__to_copy_argmax_13", 128256 * 2, 28850 },
+		      { "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_9", 3 * 2048 * 2, 1690 } };
+	struct op_operand x = { 0 };
+	struct op_tensor row = { .dtype = DT_BF16, .instances = 1 };
+	struct op_stream s = { .operands = &x, .n_operands = 1, .tensors = &row, .n_tensors = 1 };
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_load(NULL, &e);
+	struct bed b;
+
+	CHECK(k);
+	open_bed(&b, NULL, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		x.touched = cases[i].read;
+		b.op = (struct op){ .kind = OP_ELEMENTWISE,
+			            .dtype = DT_BF16,
+			            .out_dtype = DT_BF16,
+			            .n_operands = 1,
+			            .n_launches = 1,
+			            .shape = { .elems = i ? 2048 : 1, .arity = 1 } };
+		b.at[0] = (struct op_launch){
+			.grid = { 1, 1, 1 }, .block = { 512, 1, 1 }, .cluster = { 1, 1, 1 }, .registers = 28
+		};
+		b.l[0].stream = &s;
+		b.l[0].kernel = kernels_match(k, cases[i].name, NULL);
+		b.l[0].mem = (struct gpu_mem){ .read = cases[i].read, .read_hit = cases[i].read, .write = 2 };
+		near_ps(total(&b, 0), cases[i].ns * 1000, cases[i].ns * 150);
+	}
+	kernels_free(k);
+	machine_conf_free(b.conf);
+}
+
+/* traces/h200/micro/prompt.csv: layer norms of 257 x 1024 in the L2 take 3.2 us, with their scales in DRAM 3.5. */
+TEST(a_norm_waits_for_a_scale_in_dram_once)
+{
+	struct op_operand x[] = { { .touched = 257 * 2048 },
+		                  { .tensor = 1, .touched = 2048 },
+		                  { .tensor = 1, .touched = 2048 } };
+	struct op_tensor t[] = { { .dtype = DT_BF16, .instances = 1 }, { .dtype = DT_BF16, .instances = 1 } };
+	struct op_stream s = { .operands = x, .n_operands = 3, .tensors = t, .n_tensors = 2 };
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_load(NULL, &e);
+	const uint64_t read = 259 * 2048;
+	struct bed b;
+	ps_t near, far;
+
+	CHECK(k);
+	open_bed(&b, NULL, 0);
+	b.op = (struct op){ .kind = OP_NORM,
+		            .dtype = DT_BF16,
+		            .out_dtype = DT_BF16,
+		            .n_operands = 3,
+		            .n_launches = 1,
+		            .shape = { .rows = 257, .cols = 1024 } };
+	b.at[0] = (struct op_launch){
+		.grid = { 257, 1, 1 }, .block = { 32, 4, 1 }, .cluster = { 1, 1, 1 }, .registers = 32
+	};
+	b.l[0].stream = &s;
+	b.l[0].kernel = kernels_match(k, "void vectorized_layer_norm_kernel<c10::BFloat16, float, false>(", NULL);
+	b.l[0].mem = (struct gpu_mem){ .read = read, .read_hit = read, .write = 257 * 2048 };
+	near = total(&b, 0);
+	b.l[0].mem.read_hit = read - 4096;
+	far = total(&b, 0);
+	CHECK(far >= near + b.g.c->step_dram - b.g.c->step_l2);
+	near_ps(far, 3500000, 400000);
+	b.l[0].mem.read_hit = 0; /* then the rows' own trip is that long */
+	far = gpu_time(&b.g, &b.l[0]).start;
+	b.l[0].mem.read_hit = read;
+	CHECK_U64(far - gpu_time(&b.g, &b.l[0]).start, b.g.c->step_dram - b.g.c->step_l2);
+	kernels_free(k);
+	machine_conf_free(b.conf);
+}
+
 SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_gpc_wait_for_each_others_tokens),
       T(parts_of_k_are_as_many_as_fill_the_grid), T(parts_no_launch_joins_wait_for_each_other),
       T(parts_that_four_do_not_divide_are_read_in_two_trips_at_the_most), T(a_bias_is_one_load_after_the_last_product),
@@ -577,4 +692,6 @@ SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_
       T(a_step_of_matrix_instructions_costs_its_latency_and_its_math),
       T(a_grouped_product_walks_over_the_tiles_of_all_groups),
       T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full),
-      T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn));
+      T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn),
+      T(a_concats_ctas_pick_their_members_parameters_and_end_with_a_round_trip),
+      T(a_generated_reduction_has_one_load_in_flight), T(a_norm_waits_for_a_scale_in_dram_once));

@@ -213,6 +213,8 @@ TEST(a_file_of_families_that_is_none_says_why)
 	             "'0' is no positive number");
 	families_say("met:\n" MET("a", ", decod: 1}\n") MET("b", ALL) MET("c", ALL) MET("d", ALL), "decod");
 	families_say(FOUR "familys: {}\n", "familys");
+	families_say(FOUR "- {machine: m, family: e, start_us: x}\n", "'x' is no positive number");
+	families_say(FOUR "- {machine: m, family: e, reached: 1.1}\n", "no more than 1 of the pins");
 	/* What a machine's own numbers were fitted to. */
 	families_say(FOUR "families:\n  none:\n    prefill: {low: 0.7, high: 2.1}\n", "'decode' is missing");
 	families_say(FOUR "families:\n  none:\n    decode: {low: 0.9}\n", "'high' is missing");
@@ -303,6 +305,63 @@ TEST(rows_that_calibrated_a_machine_narrow_its_interval_by_class)
 	CHECK_U64(family_of("family: tpu\ncalibrated: {prefill_rows: 5, prefill_error: 5 %}\n", a).from,
 	          INTERVAL_CALIBRATED);
 	arena_free(a);
+}
+
+TEST(the_slow_corner_is_the_worst_of_other_families)
+{
+	struct met m = met_up();
+	const struct interval_corner none = interval_met_corner(m.v, m.n, "none"),
+				     xdna = interval_met_corner(m.v, m.n, "xdna");
+
+	CHECK_STR(none.start_of, "XDNA2");
+	CHECK_U64(none.start, 85 * PS_US);
+	CHECK(none.reached == 0.28 && xdna.reached > none.reached);
+	CHECK(xdna.start_of && strcmp(xdna.start_of, "XDNA2") != 0);
+	CHECK(xdna.start > 0 && xdna.start < none.start);
+	CHECK(interval_met_corner(m.v, 0, "none").start_of == NULL);
+	arena_free(m.a);
+}
+
+/* Wormhole and Blackhole: by what is shared found without the class, how they differ lies within, and more narrowly than two machines
+ * of any families would have it. */
+TEST(two_machines_of_a_family_that_was_not_met_differ_less_than_two_of_any)
+{
+	struct met m = met_up();
+	struct err e = ERR_INIT;
+	struct interval interval;
+	size_t pairs = 0;
+
+	CHECK(interval_load(m.a, &interval, &e) == 1);
+	CHECK(interval.shared_family > interval.shared && interval.shared_family < 1);
+	for (size_t i = 0; i < m.n; i++)
+		for (size_t k = i + 1; k < m.n; k++)
+			for (int p = 0; p < INTERVAL_PARTS && strcmp(m.v[i].family, m.v[k].family) == 0; p++) {
+				const struct interval_range t =
+					interval_met_range(m.v, m.n, m.v[i].family, (enum interval_part)p);
+				struct interval_side a = { .group = "f", .hash = 1, .time = t }, b = a;
+				struct interval_range r, apart;
+				double ratio;
+
+				if (!m.v[i].has[p] || !m.v[k].has[p])
+					continue;
+				b.hash = 2;
+				interval_add(&a.errors, "gemm", 1);
+				interval_add(&b.errors, "gemm", 1);
+				r = interval_pair_range(
+					&a, &b, interval_met_shared(m.v, m.n, interval.shared, (enum interval_part)p));
+				apart = interval_pair_range(&a, &b, 0);
+				ratio = exp(m.v[i].middle[p] - m.v[k].middle[p]);
+				CHECK(ratio >= r.low && ratio <= r.high);
+				CHECK(log(r.high / r.low) < 0.8 * log(apart.high / apart.low));
+				pairs++;
+			}
+	CHECK(pairs >= 2);
+	/* Machines that differ as any do share what is taken for granted, and no more. */
+	for (size_t i = 0; i < m.n; i++)
+		if (strcmp(m.v[i].machine, "Blackhole") == 0)
+			m.v[i].middle[INTERVAL_DECODE] += 10, m.v[i].middle[INTERVAL_PREFILL] += 10;
+	CHECK(interval_met_shared(m.v, m.n, interval.shared, INTERVAL_PARTS) < interval.shared);
+	arena_free(m.a);
 }
 
 /* Rows at hand of a family and class, and how many of them the interval of the other families holds. */
@@ -489,7 +548,9 @@ TEST(the_measured_ratio_of_two_gpus_lies_in_four_of_five_intervals)
 			for (int m = 0; m < 2; m++) {
 				const double half = interval_quantile(x.v, x.n, NULL, t[m]->model) * t[m]->spread;
 
-				s[m] = (struct interval_side){ "gpu", (uint64_t)m, { exp(-half), exp(half) }, { 0 } };
+				s[m] = (struct interval_side){ .group = "gpu",
+					                       .hash = (uint64_t)m,
+					                       .time = { exp(-half), exp(half) } };
 				interval_weigh(&x.acc, &t[m]->shares, &s[m].errors);
 			}
 			r = interval_pair_range(&s[0], &s[1], interval_shared(x.v, x.n, &x.acc, t[0]->model));
@@ -563,7 +624,8 @@ SUITE(t_interval, T(errors_go_together_within_a_class_and_apart_between_classes)
       T(classes_of_another_familys_interval_are_weighted_by_time), T(rows_say_what_a_product_is_and_its_step_all_else),
       T(a_file_of_families_that_is_none_says_why), T(the_interval_of_a_new_family_is_students_t_of_the_others),
       T(a_machines_own_family_does_not_say_how_sure_it_is),
-      T(rows_that_calibrated_a_machine_narrow_its_interval_by_class),
+      T(rows_that_calibrated_a_machine_narrow_its_interval_by_class), T(the_slow_corner_is_the_worst_of_other_families),
+      T(two_machines_of_a_family_that_was_not_met_differ_less_than_two_of_any),
       T(intervals_of_other_families_hold_four_of_five_rows_of_a_family_left_out),
       T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
       T(a_machine_against_itself_has_no_interval_and_no_two_a_wider_one_than_both),

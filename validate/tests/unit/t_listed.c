@@ -65,6 +65,26 @@ TEST(scales_of_narrow_weights_are_bytes)
 	CHECK(s.io[0].quant == QUANT_FP8_E4M3 && s.io[1].quant == QUANT_FP8_E5M2 && s.dtype == DT_FP8);
 }
 
+TEST(operands_lie_where_a_row_says)
+{
+	struct listed_shape s = shape("gemm", "m 2 n 64 k 256 resident in+out dtype bfp8_b");
+	struct listed x = { .algorithm = OP_ATTN_ANY };
+	struct err e = ERR_INIT;
+
+	CHECK(s.io[0].resident && !s.io[1].resident && s.io[2].resident);
+	CHECK(s.io[0].bytes == 2 * 256 * 17 / 16 && s.io[2].bytes == 2 * 64 * 17 / 16); /* as they came */
+	s = shape("attention", "heads 2 q_len 1 kv_len 9 head_dim 16 resident weights");
+	CHECK(!s.io[0].resident && s.io[1].resident && s.io[1].role == OP_KV);
+	CHECK(!shape("gemm", "m 2 n 64 k 256").io[0].resident);
+	CHECK(listed_cell(&x, LISTED_RESIDENT, "in+l1", &e) < 0);
+	CHECK_HAS(e.msg, "'in', 'weights', 'out'");
+	err_clear(&e);
+	CHECK(listed_cell(&x, LISTED_RESIDENT, "in+", &e) < 0);
+	err_clear(&e);
+	CHECK(listed_cell(&x, LISTED_RESIDENT, "+in", &e) < 0);
+	err_clear(&e);
+}
+
 TEST(attention_over_a_latent_reads_it_once)
 {
 	struct listed_shape s =
@@ -229,7 +249,7 @@ TEST(what_only_says_that_it_is_a_row_is_opaque)
 }
 
 SUITE(t_listed, T(a_product_reads_its_operands_in_their_formats_and_writes_what_it_sums_in),
-      T(scales_of_narrow_weights_are_bytes), T(attention_over_a_latent_reads_it_once),
+      T(scales_of_narrow_weights_are_bytes), T(operands_lie_where_a_row_says), T(attention_over_a_latent_reads_it_once),
       T(attention_reads_keys_and_values_of_its_kv_heads), T(the_rest_by_hand), T(a_row_survives_as_a_framework_op),
       T(rows_have_operands_of_their_own_and_wait_for_the_row_before), T(an_op_has_the_algorithm_that_its_row_names),
       T(what_only_says_that_it_is_a_row_is_opaque));

@@ -38,8 +38,9 @@ static double times(const char *table, const char *set)
 
 TEST(defaults_change_nothing)
 {
-	static const char *const sets[] = { "matrix.feed=0 B", "matrix.block_rows=1", "dram.reached=1",
-		                            "dispatch.floor=0 ns" };
+	static const char *const sets[] = { "matrix.feed=0 B",       "matrix.block_rows=1", "dram.reached=1",
+		                            "dispatch.floor=0 ns",   "mapping.overlap=1",   "mapping.passes_read=false",
+		                            "dispatch.prefetch=true" };
 
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
 		for (int f = 0; f < 2; f++) {
@@ -80,6 +81,55 @@ TEST(operands_that_come_slowly_hold_the_arrays)
 	CHECK(times(GEMV, "matrix.feed=4096 B") == 1);
 }
 
+/* Of a product whose transfers and math take as long as each other, nearly. */
+TEST(what_does_not_overlap_adds_up)
+{
+	const char *both = "op,m,n,k,dtype,weight_dtype\ngemm,256,8192,8192,bf16,bf16\n";
+	const double none = times(both, "mapping.overlap=0"), half = times(both, "mapping.overlap=0.5");
+
+	CHECK(none > 1.5 && none < 2.6);
+	CHECK(half > 1 + 0.3 * (none - 1) && half < 1 + 0.7 * (none - 1));
+	CHECK(times(GEMV, "mapping.overlap=0") < none);
+	CHECK(times(SMALL, "mapping.overlap=0") == 1); /* a tile */
+}
+
+/* Three reads and a write, where there were one and one; of a norm two and one. */
+TEST(rows_that_do_not_stay_are_read_in_each_pass)
+{
+	const char *const on = "mapping.passes_read=true", *const norm = "op,rows,cols,dtype\nnorm,32768,1024,fp32\n";
+	const double soft = times("op,rows,cols,dtype\nsoftmax,32768,1024,fp32\n", on);
+
+	CHECK(soft > 1.8 && soft < 2.05);
+	for (int f = 0; f < 2; f++) { /* loads of one place in memory meet on its channels: events see that */
+		const enum run_fidelity how = f ? RUN_ANALYTIC : RUN_EVENT;
+		const double more = (double)time_of(norm, on, how) / (double)time_of(norm, NULL, how);
+
+		CHECK(more > 1.4 && more < 1.6);
+	}
+	CHECK(times("op,elements,dtype\nelementwise:exp,33554432,bf16\n", on) == 1);
+	CHECK(times(CUBE, on) == 1);
+}
+
+/* The start of an op and its bytes: one hides behind the other, or they add up. */
+TEST(what_is_fetched_once_an_op_has_started_adds_up)
+{
+	const char *const late[] = { "dispatch.latency=50 us", "dispatch.prefetch=false" };
+
+	for (int f = 0; f < 2; f++) {
+		const struct run_opts o = { .start = RUN_COLD, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT, .seed = 1 };
+		const ps_t none = time_of(GEMV, "dispatch.latency=0 us", o.fidelity),
+			   hidden = time_of(GEMV, "dispatch.latency=50 us", o.fidelity);
+		struct run_result x;
+		struct runbed b;
+
+		runbed_table(&b, GEMV);
+		CHECK(runbed_run(&b, MACHINE, late, 2, &o, &x));
+		CHECK(x.total_ps >= none + 50 * PS_US && x.total_ps < none + 51 * PS_US);
+		CHECK(hidden < none + 40 * PS_US);
+		runbed_down(&b);
+	}
+}
+
 TEST(no_run_is_shorter_than_the_hosts_floor)
 {
 	for (int f = 0; f < 2; f++) {
@@ -92,4 +142,5 @@ TEST(no_run_is_shorter_than_the_hosts_floor)
 
 SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
-      T(no_run_is_shorter_than_the_hosts_floor));
+      T(what_does_not_overlap_adds_up), T(what_is_fetched_once_an_op_has_started_adds_up),
+      T(rows_that_do_not_stay_are_read_in_each_pass), T(no_run_is_shorter_than_the_hosts_floor));

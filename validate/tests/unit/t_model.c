@@ -258,6 +258,8 @@ TEST(scales_are_bytes)
 	CHECK_U64(bytes_of("w4a16_g128", 256, 1024), 256 * 1024 * 66 / 128); /* 4.125 */
 	CHECK_U64(bytes_of("fp8_block", 256, 1024), 256 * 1024 + 2 * 8 * 4);
 	CHECK_U64(bytes_of("q4_k_m", 256, 1024), 256 * 1024 * 144 / 256);          /* 4.5 */
+	CHECK_U64(bytes_of("bfp8_b", 256, 1024), 256 * 1024 * 17 / 16);            /* 8.5 */
+	CHECK_U64(bytes_of("bfp4_b_mlp", 256, 1024), 256 * 1024 * 9 / 16);         /* 4.5 */
 	CHECK_U64(bytes_of("nvfp4", 1, 17), 18);                                   /* whole blocks */
 	CHECK_U64(bytes_of("rkllm_w4a16_g128", 256, 1024), 256 * 1024 * 72 / 128); /* 4.5 */
 }

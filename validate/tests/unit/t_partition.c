@@ -113,6 +113,30 @@ TEST(a_narrow_port_wants_square_parts)
 	CHECK_U64(p.span, 16 * 16 * PS_NS);
 }
 
+/* The same of engines behind ports of any width; and sums are exchanged no faster than the engines go. */
+TEST(narrow_engines_want_square_parts)
+{
+	struct unitbed b;
+	struct unit_plan p;
+
+	up(&b, 16);
+	b.env.engine = b.env.swap = 2;
+	p = product(&b, 64, 64, 32);
+	CHECK_U64(p.split.m, 4);
+	CHECK_U64(p.split.n, 4);
+	/* one row and column of 1,024: halves of k, 16 cycles of math each and one of the exchange */
+	up(&b, 2);
+	b.env.swap = 4;
+	p = product(&b, 1, 1, 1024);
+	CHECK_U64(p.split.k, 2);
+	b.env.engine = 4096;
+	p = product(&b, 1, 1, 1024);
+	CHECK_U64(p.split.k, 2);
+	b.env.swap = 4096 * 64; /* 17 cycles and 64 of the exchange, by one core 32 */
+	p = product(&b, 1, 1, 1024);
+	CHECK_U64(p.split.k, 1);
+}
+
 /* Whatever the cut: all work is there, no part is empty, and time is not under the peak of all cores. */
 TEST(any_cut_covers_the_product)
 {
@@ -170,4 +194,5 @@ TEST(a_plan_that_is_remembered_is_the_one_that_would_be_made)
 
 SUITE(t_partition, T(the_fuller_of_two_cores_sets_the_time), T(what_cores_share_goes_to_each_of_them),
       T(a_split_of_k_pays_its_exchange), T(partial_sums_are_swapped_in_halves), T(a_narrow_port_wants_square_parts),
-      T(any_cut_covers_the_product), T(a_plan_that_is_remembered_is_the_one_that_would_be_made));
+      T(narrow_engines_want_square_parts), T(any_cut_covers_the_product),
+      T(a_plan_that_is_remembered_is_the_one_that_would_be_made));

@@ -64,6 +64,14 @@ TEST(mxfp4_and_fp4_have_4_bits_and_a_quarter)
 	CHECK_U64(own(QUANT_FP4), own(QUANT_MXFP4));
 }
 
+TEST(block_formats_share_an_exponent_of_8_bits_among_16_values)
+{
+	CHECK_U64(quant_group(QUANT_BFP8_B), 16);
+	CHECK_U64(own(QUANT_BFP8_B) * 8 * 10, VALUES * 85);
+	CHECK_U64(own(QUANT_BFP4_B) * 8 * 10, VALUES * 45);
+	CHECK(quant_dtype(QUANT_BFP8_B) == DT_FP8 && quant_dtype(QUANT_BFP4_B) == DT_FP4);
+}
+
 TEST(a_last_group_and_a_last_byte_are_whole)
 {
 	/* 130 values of int4: 520 bits, two scales of 16: 552 bits */
@@ -78,8 +86,8 @@ TEST(a_last_group_and_a_last_byte_are_whole)
 
 TEST(a_format_has_a_name_and_what_is_none_is_no_format)
 {
-	static const char *const names[] = { "as_traced", "bf16", "fp16", "fp8",   "fp8_e4m3", "fp8_e5m2",
-		                             "int8",      "int4", "fp4",  "nvfp4", "mxfp4" };
+	static const char *const names[] = { "as_traced", "bf16", "fp16",  "fp8",   "fp8_e4m3", "fp8_e5m2", "int8",
+		                             "int4",      "fp4",  "nvfp4", "mxfp4", "bfp8_b",   "bfp4_b" };
 
 	CHECK_U64(QUANT_COUNT, sizeof names / sizeof *names);
 	for (int q = 0; q < QUANT_COUNT; q++)
@@ -92,4 +100,5 @@ TEST(a_format_has_a_name_and_what_is_none_is_no_format)
 SUITE(t_quant, T(sixteen_bits_have_no_scales), T(eight_bits_have_a_16_bit_scale_a_row),
       T(int4_has_a_16_bit_scale_for_128_values), T(nvfp4_has_4_bits_and_a_half),
       T(mxfp4_and_fp4_have_4_bits_and_a_quarter), T(a_last_group_and_a_last_byte_are_whole),
+      T(block_formats_share_an_exponent_of_8_bits_among_16_values),
       T(a_format_has_a_name_and_what_is_none_is_no_format));

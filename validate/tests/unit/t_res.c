@@ -4,6 +4,7 @@
 #include "results/db/res_sweep.h"
 #include "sim/base/db.h"
 
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,10 @@ static const struct res_resource resources[] = { { "dram", 3000000, 3600000 }, {
 static const struct res_warning warnings[] = { { "dma", "the DMA carries 1 GB/s, DRAM 2" },
 	                                       { "l2", "and the L2, too" } };
 static const struct res_energy energy[] = { { "chip", "leakage", 50000 }, { "dram", "dram_read", 27000 } };
+static const struct res_next next[] = {
+	{ "amount", "dram.channels", "48", "96", 0.5, -0.25, 0.75, 55, NAN, "a die of 900 mm2" },
+	{ "choice", NULL, NULL, NULL, NAN, NAN, NAN, NAN, NAN, NULL },
+};
 static const struct res_stat stats[] = { { "dram.read_bytes", "bytes", 80, false },
 	                                 { "l2.dirty_bytes", "bytes", 8, true } };
 
@@ -92,6 +97,10 @@ static struct res_run run(void)
 		                 .n_warnings = 2,
 		                 .energy = energy,
 		                 .n_energy = 2,
+		                 .next = next,
+		                 .n_next = 2,
+		                 .asked = "model=small\nbatch=4\n",
+		                 .given = "name: small\n",
 		                 .ops = ops,
 		                 .resources = resources,
 		                 .stats = stats };
@@ -207,6 +216,14 @@ TEST(what_is_stored_reads_back)
 	CHECK_U64(s.run.n_warnings, 2);
 	CHECK_STR(s.run.warnings[0].what, "dma");
 	CHECK_STR(s.run.warnings[1].text, "and the L2, too");
+	CHECK_U64(s.run.n_next, 2);
+	CHECK_STR(s.run.next[0].kind, "amount");
+	CHECK_STR(s.run.next[0].then, "96");
+	CHECK(s.run.next[0].low == -0.25 && s.run.next[0].mm2 == 55 && isnan(s.run.next[0].watts));
+	CHECK_STR(s.run.next[0].beyond, "a die of 900 mm2");
+	CHECK(s.run.next[1].key == NULL && isnan(s.run.next[1].saves));
+	CHECK_STR(s.run.asked, "model=small\nbatch=4\n");
+	CHECK_STR(s.run.given, "name: small\n");
 	CHECK_U64(s.run.n_energy, 2);
 	CHECK_STR(s.run.energy[1].block, "dram");
 	CHECK_STR(s.run.energy[1].name, "dram_read");
@@ -250,6 +267,30 @@ TEST(the_same_run_is_stored_once_and_anything_else_anew)
 	r.ops = changed;
 	CHECK_U64(put(db, &w, &r, false), 4);
 	CHECK_U64(put(db, &w, &r, true), 4);
+	res_free(db);
+}
+
+TEST(what_to_change_next_is_added_to_a_run_that_is_there_and_never_changed)
+{
+	struct res_workload w = workload();
+	struct res_run r = run();
+	struct arena *a = arena_new(0);
+	char path[400];
+	struct resdb *db = open_db(test_path(path, sizeof path, "late.db"), DB_WRITE);
+
+	r.n_next = 0;
+	r.asked = NULL;
+	put(db, &w, &r, false);
+	CHECK_U64(get(db, 1, a).run.n_next, 0);
+	r = run();
+	put(db, &w, &r, true);
+	CHECK_U64(get(db, 1, a).run.n_next, 2);
+	CHECK_STR(get(db, 1, a).run.asked, "model=small\nbatch=4\n");
+	r.next = next + 1;
+	r.n_next = 1;
+	put(db, &w, &r, true);
+	CHECK_STR(get(db, 1, a).run.next[0].kind, "amount");
+	arena_free(a);
 	res_free(db);
 }
 
@@ -509,7 +550,8 @@ TEST(rows_that_do_not_fit_together_are_an_error_and_no_crash)
 }
 
 SUITE(t_res, T(what_is_stored_reads_back), T(the_same_run_is_stored_once_and_anything_else_anew),
-      T(runs_over_one_op_stream_share_it), T(limits_stay_with_their_run_and_go_with_it_into_another_file),
-      T(an_unknown_run_says_which_there_are), T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays),
-      T(a_refused_run_leaves_nothing_behind), T(what_is_no_results_database_is_refused_and_left_alone),
-      T(a_trace_database_is_not_taken_for_results), T(rows_that_do_not_fit_together_are_an_error_and_no_crash));
+      T(what_to_change_next_is_added_to_a_run_that_is_there_and_never_changed), T(runs_over_one_op_stream_share_it),
+      T(limits_stay_with_their_run_and_go_with_it_into_another_file), T(an_unknown_run_says_which_there_are),
+      T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays), T(a_refused_run_leaves_nothing_behind),
+      T(what_is_no_results_database_is_refused_and_left_alone), T(a_trace_database_is_not_taken_for_results),
+      T(rows_that_do_not_fit_together_are_an_error_and_no_crash));

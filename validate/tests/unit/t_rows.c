@@ -163,6 +163,36 @@ TEST(resident_operands_are_neither_loaded_nor_stored)
 	}
 }
 
+/* What lies on chip by the row: between none of it and all, whatever the others of the table start with. */
+TEST(a_row_says_itself_what_lies_on_chip)
+{
+	for (int f = 0; f < 2; f++) {
+		const enum run_fidelity how = f ? RUN_ANALYTIC : RUN_EVENT;
+		struct table t;
+		ps_t cold, in, weights, all;
+
+		up(&t,
+		   "op,name,m,n,k,resident,measured_us\n"
+		   "gemm,cold,512,2048,2048,,9\ngemm,in,512,2048,2048,in+out,9\n"
+		   "gemm,w,512,2048,2048,weights,9\ngemm,all,512,2048,2048,in+weights+out,9\n",
+		   DSOCR);
+		add(&t, RUN_COLD, how, SAMPLE_ALL);
+		cold = t.rows.sim.all.v[0].time.total;
+		in = t.rows.sim.all.v[1].time.total;
+		weights = t.rows.sim.all.v[2].time.total;
+		all = t.rows.sim.all.v[3].time.total;
+		CHECK(all < in && all < weights && in < cold && weights < cold);
+		CHECK(t.rows.sim.all.v[1].hash != t.rows.sim.all.v[0].hash);
+		CHECK(t.rows.roof.all.v[1].time.total <= in);
+		down(&t);
+		/* As the start has it, where no row says anything. */
+		up(&t, "op,name,m,n,k,measured_us\ngemm,all,512,2048,2048,9\n", DSOCR);
+		add(&t, RUN_RESIDENT, how, SAMPLE_ALL);
+		CHECK_U64(t.rows.sim.all.v[0].time.total, all);
+		down(&t);
+	}
+}
+
 static void without_kernel(const char *text, const char *because)
 {
 	struct table t;
@@ -192,4 +222,5 @@ TEST(what_no_library_has_a_kernel_for_is_told_with_its_row)
 
 SUITE(t_rows, T(a_row_is_alone_in_every_engine), T(a_row_alone_takes_what_a_run_of_it_takes),
       T(products_are_told_apart_by_their_rows), T(each_row_is_in_one_half_by_what_it_is),
-      T(resident_operands_are_neither_loaded_nor_stored), T(what_no_library_has_a_kernel_for_is_told_with_its_row));
+      T(resident_operands_are_neither_loaded_nor_stored), T(a_row_says_itself_what_lies_on_chip),
+      T(what_no_library_has_a_kernel_for_is_told_with_its_row));
