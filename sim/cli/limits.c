@@ -37,7 +37,8 @@ static void limits_show(const struct options *o, const struct limits_question *q
 	struct limits_doc v = { r, q->config, NULL, run_fidelity_name(q->run.fidelity), q->step_ppm };
 
 	if (o->serve)
-		str_addf(&text, "a request from its arrival to its last token, %s", o->serve);
+		str_addf(&text, "a request from its arrival to its last token, %s%s", o->serve,
+		         workload_is_part(&part) ? ", " : "");
 	workload_part_text(&part, &text);
 	v.part = text.len ? str_c(&text) : NULL;
 	limits_doc(d, &v);
@@ -180,6 +181,7 @@ static int limits(void *options, const struct opt_list *args, struct doc *d, str
 	    cmd_workload_read(&spec, NULL, &w, e) == 0 && ops_some_known(&w.stream, e) == 0 &&
 	    (!o->serve || traffic(o, &spec, &t, texts, e) == 0)) {
 		q.serve = o->serve ? &t.ask : NULL;
+		q.served = traffic_point;
 		rc = limits_run_shown(o, &q, &w, db, d, e);
 	}
 	rc = res_close(db, rc, e);

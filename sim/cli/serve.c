@@ -47,7 +47,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		  " default as the engine does, and without one an NPU's go on and a GPU's stop" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.ask.workload, WORKLOAD_SERVE) },
 		{ 'r', "requests", OPT_READ, &o.ask.requests, "REQUESTS.csv",
-		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens" },
+		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens; Azure's and"
+		  " BurstGPT's as they are ('npusim help requests')" },
 		{ 0, "rate", OPT_TEXT, &o.ask.rate, "RATE", "draw requests: so many arrive, 4/s or 30/min" },
 		{ 0, "number", OPT_COUNT, &o.ask.n, "N", "of requests that are drawn; 1000 by default" },
 		{ 0, "prompt", OPT_TEXT, &o.ask.prompt, "LENGTH",

@@ -54,18 +54,6 @@ static void unmeasured(struct res_workload *w)
 	w->wall_ns = -1;
 }
 
-/* Requests in place of a step. */
-static int served(const struct serve_opts *o, struct arena *a, struct res_workload *w, struct err *e)
-{
-	struct str text = STR_INIT;
-
-	str_add(&text, "requests: ");
-	serve_options_text(o, &text);
-	w->range = arena_strdup(a, str_c(&text));
-	str_free(&text);
-	return w->range ? 0 : err_nomem(e, "for a sweep's traffic");
-}
-
 int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const struct sweep *s,
                       struct workload_spec *asked, struct err *e)
 {
@@ -89,8 +77,8 @@ int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const
 		return -1;
 	if (sweep_workload_varies(s))
 		unmeasured(&in->workload);
-	if (s->serve && served(s->serve, in->w.in.arena, &in->workload, e) < 0)
-		return -1;
+	if (s->serve && !(in->workload.range = arena_printf(in->w.in.arena, "requests: %s", s->serve_text)))
+		return err_nomem(e, "for a sweep's traffic");
 	return o->allow_opaque ? 0 : workload_opaque(&in->w.stream, OPAQUE_MAX_PCT, e);
 }
 

@@ -128,8 +128,43 @@ static void results(bool traffic, struct str *out)
 	}
 }
 
+static const char requests[] =
+	"A list of requests is CSV with a header, columns in any order, for 'npusim serve -r FILE' and, in\n"
+	"sweeps, 'serve: {requests: FILE}'.\n"
+	"\n"
+	"columns\n"
+	"  arrival_s or arrival_ms  when it comes, from any zero, up to 30 days; without, all come at once\n"
+	"  prompt, output           tokens, 1 on\n"
+	"  priority                 0 on; of who waits less is let in first, and of equals who came first\n"
+	"                           (as vLLM's). Blocks are given up by who was let in last, as without\n"
+	"  gives_up_ms              so long after it came its client leaves; empty: it stays. What it had is\n"
+	"                           free after its step, and it is in no latency and within no bound\n"
+	"  id                       any text, which goes where its request goes\n"
+	"  measured_ttft_ms, measured_total_ms\n"
+	"                           what a real server took, to be set beside ('npusim plot serve')\n"
+	"\n"
+	"published lists that are read as they are\n"
+	"  Azure       TIMESTAMP (2023-11-16 18:15:46.68), ContextTokens, GeneratedTokens:\n"
+	"              github.com/Azure/AzurePublicDataset, AzureLLMInferenceTrace_*.csv\n"
+	"  BurstGPT    Timestamp (s), Request tokens, Response tokens; Model, Total tokens, Log Type,\n"
+	"              Session ID and Elapsed time are skipped: github.com/HPMLL/BurstGPT, the files\n"
+	"              'without_fails', as an answer has a token\n"
+	"and one that is a JSON object a line, and made columns first\n"
+	"  Mooncake    timestamp (ms), input_length, output_length; hash_ids, the prefixes that requests\n"
+	"              share, are not used: github.com/kvcache-ai/Mooncake, FAST25-release/traces\n"
+	"              jq -r '[.timestamp, .input_length, .output_length] | @csv' trace.jsonl |\n"
+	"              sed '1i arrival_ms,prompt,output' >requests.csv\n"
+	"\n"
+	"an example\n"
+	"  printf 'arrival_s,prompt,output,priority\\n0,512,64,1\\n0.1,2048,16,0\\n' >/tmp/requests.csv\n"
+	"  npusim serve -c dsocr -m llama-3.2-1b -r /tmp/requests.csv\n";
+
 bool cmd_topic(const char *name, struct str *out)
 {
+	if (strcmp(name, "requests") == 0) {
+		str_add(out, requests);
+		return true;
+	}
 	if (strcmp(name, "sweep-file") != 0)
 		return false;
 	str_add(out, sweep_file);

@@ -155,6 +155,8 @@ static void memory(struct doc *d, const struct serve_run *r)
 	const struct sched_result *x = &r->result;
 	const double blocks = (double)r->policy.blocks;
 
+	if (r->arrivals.give_up)
+		line(d, "clients left", (double)x->gone, "requests", "before their last token; in no latency");
 	line(d, "KV blocks", blocks, "", "that the memory has room for");
 	line(d, "KV in use, most", 100 * (double)x->blocks_peak / blocks, "%", "");
 	line(d, "KV in use, mean", 100 * mean_of(x->blocks_ps, x->end) / blocks, "%", "");
@@ -433,6 +435,8 @@ static void json_load(struct doc *d, const struct serve_run *r)
 
 	json_part(d, r);
 	doc_count(d, "requests", x->n);
+	if (r->arrivals.give_up)
+		doc_count(d, "gone", x->gone);
 	doc_count(d, "prompt_tokens", asked_tokens(r, true));
 	doc_count(d, "output_tokens", x->made);
 	doc_count(d, "prompts_cut", r->arrivals.prompts_cut);
@@ -503,10 +507,10 @@ static void request(struct doc *d, const void *of, size_t i)
 	doc_real(d, "arrival_s", 0, seconds(x->at));
 	doc_count(d, "prompt", a->prompt);
 	doc_count(d, "output", a->output);
-	doc_real(d, "queue_ms", 0, ms(latency_one(LATENCY_QUEUE, a, x)));
-	doc_real(d, "ttft_ms", 0, ms(latency_one(LATENCY_TTFT, a, x)));
+	doc_real_if(d, "queue_ms", 0, d->heads || !x->gone, ms(latency_one(LATENCY_QUEUE, a, x)));
+	doc_real_if(d, "ttft_ms", 0, d->heads || !x->gone, ms(latency_one(LATENCY_TTFT, a, x)));
 	doc_real_if(d, "tpot_ms", 0, one != PS_NEVER, ms(one));
-	doc_real(d, "total_ms", 0, ms(latency_one(LATENCY_TOTAL, a, x)));
+	doc_real_if(d, "total_ms", 0, d->heads || !x->gone, ms(latency_one(LATENCY_TOTAL, a, x)));
 	for (int l = 0; l < LATENCIES && r->arrivals.measured; l++) {
 		const ps_t was = d->heads ? 0 : latency_measured((enum latency_of)l, a);
 		char key[40];
@@ -517,6 +521,8 @@ static void request(struct doc *d, const void *of, size_t i)
 	}
 	doc_count(d, "steps", x->steps);
 	doc_count(d, "preempted", x->preempted);
+	if (r->arrivals.give_up)
+		doc_bool(d, "gone", x->gone);
 	if (r->pools)
 		pools_doc_request(d, r, i);
 	if (r->arrivals.ids.len) /* as the list has them */

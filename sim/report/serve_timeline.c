@@ -28,8 +28,9 @@ static void span(struct serve_timeline *w, const struct sched_tick *t)
 	const int64_t from = (int64_t)(t->start / PS_NS);
 	struct out_json j;
 
+	/* Blocks go to the host and back, and nothing is worked for. */
 	chrome_open_event(&w->c, &j, "X",
-	                  !t->n_pieces ? "decode"
+	                  !t->n_pieces ? (t->seqs ? "decode" : "moves")
 	                  : t->seqs    ? "mixed"
 	                               : "prompt",
 	                  process(w, t), (int)process(w, t));

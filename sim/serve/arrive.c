@@ -10,7 +10,7 @@
 
 #define ABSENT (-1)
 
-enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, TTFT, TOTAL, COLUMNS };
+enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, TTFT, TOTAL, PRIORITY, GIVES_UP, SKIPPED, COLUMNS };
 
 /* Names of a column; those of one column are alike in meaning. */
 static const struct {
@@ -22,6 +22,11 @@ static const struct {
 	{ "output", OUTPUT },          { "ContextTokens", PROMPT },
 	{ "GeneratedTokens", OUTPUT }, { "id", ID },
 	{ "measured_ttft_ms", TTFT },  { "measured_total_ms", TOTAL },
+	{ "priority", PRIORITY },      { "gives_up_ms", GIVES_UP },
+	{ "Timestamp", AT_S },         { "Request tokens", PROMPT },
+	{ "Response tokens", OUTPUT }, { "Model", SKIPPED },
+	{ "Total tokens", SKIPPED },   { "Log Type", SKIPPED },
+	{ "Session ID", SKIPPED },     { "Elapsed time", SKIPPED },
 };
 #define NAMES (sizeof names / sizeof *names)
 
@@ -80,6 +85,8 @@ static int column(struct table *t, size_t field, struct err *e)
 
 		if (strcmp(name, names[i].name) != 0)
 			continue;
+		if (names[i].column == SKIPPED)
+			return 0;
 		if (*at != ABSENT) {
 			err_set(e, ERR_IO, "column '%s' is there twice", name);
 			return arrive_fail(t, field, e);
@@ -116,6 +123,8 @@ static int arrive_header(struct table *t, struct err *e)
 	else if ((t->at[TTFT] == ABSENT) != (t->at[TOTAL] == ABSENT))
 		err_set(e, ERR_IO, "measured_ttft_ms and measured_total_ms go together: one of them is missing");
 	t->out->measured = t->at[TTFT] != ABSENT;
+	t->out->priorities = t->at[PRIORITY] != ABSENT;
+	t->out->give_up = t->at[GIVES_UP] != ABSENT;
 	return e->kind ? arrive_fail(t, 0, e) : 0;
 }
 
@@ -211,7 +220,8 @@ static int moment(const struct table *t, struct moment *out, struct err *e)
 	return arrive_fail(t, field, e);
 }
 
-static int measured(const struct table *t, enum column c, ps_t *out, struct err *e)
+/* `what`: measured; `empty`: where nothing stands there is none. */
+static int span(const struct table *t, enum column c, const char *what, bool empty, ps_t *out, struct err *e)
 {
 	char text[64];
 	int64_t v;
@@ -220,12 +230,32 @@ static int measured(const struct table *t, enum column c, ps_t *out, struct err 
 	if (t->at[c] == ABSENT)
 		return 0;
 	trimmed(csv_field(t->csv, (size_t)t->at[c]), text, sizeof text);
+	if (empty && !*text)
+		return 0;
 	if (decimal_scaled(text, strlen(text), 9, &v) == 0 && v > 0 && (uint64_t)v <= ARRIVE_LATEST) {
 		*out = (ps_t)v;
 		return 0;
 	}
-	err_set(e, ERR_IO, "a measured time of '%.40s' ms: it is a number above 0, up to 30 days", text);
+	err_set(e, ERR_IO, "%s of '%.40s' ms: it is a number above 0, up to 30 days", what, text);
 	return arrive_fail(t, (size_t)t->at[c], e);
+}
+
+static int priority(const struct table *t, uint32_t *out, struct err *e)
+{
+	char text[64];
+	int64_t v;
+
+	*out = 0;
+	if (t->at[PRIORITY] == ABSENT)
+		return 0;
+	trimmed(csv_field(t->csv, (size_t)t->at[PRIORITY]), text, sizeof text);
+	if (decimal_scaled(text, strlen(text), 0, &v) == 0 && v >= 0 && v <= UINT32_MAX &&
+	    strspn(text, "0123456789") == strlen(text)) {
+		*out = (uint32_t)v;
+		return 0;
+	}
+	err_set(e, ERR_IO, "a priority of '%.40s': it is a whole number from 0 on, and less is served first", text);
+	return arrive_fail(t, (size_t)t->at[PRIORITY], e);
 }
 
 static int arrive_room(struct table *t, struct err *e)
@@ -279,7 +309,9 @@ static int arrive_row(struct table *t, int64_t *day, struct err *e)
 	a = &t->out->v[t->out->n];
 	a->id = 0;
 	if (tokens(t, PROMPT, "a prompt", &a->prompt, e) < 0 || tokens(t, OUTPUT, "an output", &a->output, e) < 0 ||
-	    measured(t, TTFT, &a->ttft, e) < 0 || measured(t, TOTAL, &a->total, e) < 0)
+	    span(t, TTFT, "a measured time", false, &a->ttft, e) < 0 ||
+	    span(t, TOTAL, "a measured time", false, &a->total, e) < 0 ||
+	    span(t, GIVES_UP, "a client's patience", true, &a->gives_up, e) < 0 || priority(t, &a->priority, e) < 0)
 		return -1;
 	if (a->total < a->ttft) {
 		err_set(e, ERR_IO, "the last token came before the first: measured_total_ms is below measured_ttft_ms");
@@ -368,14 +400,20 @@ void arrive_write(const struct arrivals *a, struct str *out)
 {
 	const uint64_t second = UINT64_C(1000000000000);
 
-	str_addf(out, "arrival_s,prompt,output%s%s\n", a->measured ? ",measured_ttft_ms,measured_total_ms" : "",
-	         a->ids.len ? ",id" : "");
+	str_addf(out, "arrival_s,prompt,output%s%s%s%s\n", a->measured ? ",measured_ttft_ms,measured_total_ms" : "",
+	         a->priorities ? ",priority" : "", a->give_up ? ",gives_up_ms" : "", a->ids.len ? ",id" : "");
 	for (size_t i = 0; i < a->n; i++) {
 		str_addf(out, "%" PRIu64 ".%012" PRIu64 ",%u,%u", a->v[i].at / second, a->v[i].at % second,
 		         a->v[i].prompt, a->v[i].output);
 		if (a->measured)
 			str_addf(out, ",%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64, a->v[i].ttft / PS_MS,
 			         a->v[i].ttft % PS_MS, a->v[i].total / PS_MS, a->v[i].total % PS_MS);
+		if (a->priorities)
+			str_addf(out, ",%u", a->v[i].priority);
+		if (a->give_up)
+			str_addc(out, ',');
+		if (a->give_up && a->v[i].gives_up)
+			str_addf(out, "%" PRIu64 ".%09" PRIu64, a->v[i].gives_up / PS_MS, a->v[i].gives_up % PS_MS);
 		if (a->ids.len)
 			put_id(arrive_id(a, i), out);
 		str_addc(out, '\n');

@@ -2,12 +2,14 @@
  *
  * A table is CSV with a header, columns in any order: `arrival_s` or `arrival_ms` (decimal, from any zero; left out, all are
  * there at once), `prompt` and `output` (tokens, 1 on), `id` (for people: any text, and it goes where its request goes). The names of published traces of Azure's
- * services are taken too: TIMESTAMP (a date and time), ContextTokens, GeneratedTokens. measured_ttft_ms and measured_total_ms are what a
+ * services are taken too: TIMESTAMP (a date and time), ContextTokens, GeneratedTokens; and of BurstGPT Timestamp (s), Request tokens, Response
+ * tokens, its other columns skipped. priority (0 on; less is served first) and gives_up_ms (the client leaves so long after it came; empty: it
+ * stays) are a scheduler's. measured_ttft_ms and measured_total_ms are what a
  * server took for it, to be held against (serve_doc). Anything else in the header, a cell
  * that is no such number or under no column, and a table without rows are refused with file, line and column; the file may be hostile.
  * Drawn lists are the same on every host: no function of the C library's mathematics is used.
  * Units: ps from the first arrival's zero; tokens. After reading or drawing the list is in order of arrival, those of one moment in the
- * table's order. Leaves out: several turns of one conversation, shared prefixes, requests that are given up. */
+ * table's order. Leaves out: several turns of one conversation, shared prefixes. */
 #ifndef NPUSIM_SIM_SERVE_ARRIVE_H
 #define NPUSIM_SIM_SERVE_ARRIVE_H
 
@@ -27,21 +29,23 @@
 struct arrival {
 	ps_t at;
 	uint32_t prompt, output;
-	uint32_t line;    /* of the table; of a drawn list its number from 1 */
-	ps_t ttft, total; /* measured; 0: not told */
-	uint32_t id;      /* where its text begins among the list's; 0: it has none */
+	uint32_t line;     /* of the table; of a drawn list its number from 1 */
+	ps_t ttft, total;  /* measured; 0: not told */
+	uint32_t priority; /* less is served first */
+	ps_t gives_up;     /* so long after it came its client leaves; 0: never */
+	uint32_t id;       /* where its text begins among the list's; 0: it has none */
 };
 
 struct arrivals {
 	struct arrival *v;
 	size_t n;
 	struct str ids; /* each ends with a zero; the first is empty. Without a column of them there is none */
-	bool measured;
+	bool measured, priorities, give_up;
 	size_t prompts_cut, outputs_cut; /* drawn ones, that were longer than a model takes */
 };
 #define ARRIVALS_INIT \
 	{ \
-		NULL, 0, STR_INIT, false, 0, 0 \
+		NULL, 0, STR_INIT, false, false, false, 0, 0 \
 	}
 
 /* How long prompts and outputs are. */

@@ -12,6 +12,8 @@ const char *latency_name(enum latency_of l)
 
 ps_t latency_one(enum latency_of l, const struct arrival *a, const struct sched_request *r)
 {
+	if (r->gone)
+		return PS_NEVER;
 	switch (l) {
 	case LATENCY_TTFT:
 		return r->first - r->at;
@@ -160,7 +162,7 @@ size_t latency_within(const struct arrivals *a, const struct sched_result *r, ps
 	for (size_t i = 0; i < a->n; i++) {
 		const ps_t one = latency_one(LATENCY_TPOT, &a->v[i], &r->v[i]);
 
-		n += (!ttft || latency_one(LATENCY_TTFT, &a->v[i], &r->v[i]) <= ttft) &&
+		n += !r->v[i].gone && (!ttft || latency_one(LATENCY_TTFT, &a->v[i], &r->v[i]) <= ttft) &&
 		     (!tpot || one == PS_NEVER || one <= tpot);
 	}
 	return n;

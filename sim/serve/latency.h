@@ -24,7 +24,7 @@ struct latency {
 };
 
 const char *latency_name(enum latency_of l); /* "ttft" */
-/* Of one request; PS_NEVER: it has none. */
+/* Of one request; PS_NEVER: it has none, and none has whose client left. */
 ps_t latency_one(enum latency_of l, const struct arrival *a, const struct sched_request *r);
 int latency_sum(const struct arrivals *a, const struct sched_result *r, struct latency *out, struct err *e);
 /* Of one request as it was measured; PS_NEVER: it has none. */
@@ -36,7 +36,7 @@ struct latency_off {
 };
 int latency_beside(enum latency_of l, const struct arrivals *a, const struct sched_result *r, struct latency_off *out,
                    struct err *e);
-/* Requests within both limits; 0: no limit. */
+/* Requests that were answered within both limits; 0: no limit. */
 size_t latency_within(const struct arrivals *a, const struct sched_result *r, ps_t ttft, ps_t tpot);
 
 #endif

@@ -39,23 +39,75 @@ void sched_give(struct sched *s, uint32_t i, ps_t at)
 	} else {
 		q->known += s->p->request + s->a->v[i].prompt * s->p->prompt_token;
 	}
+	q->turn = s->given++;
 	*(s->first == SCHED_NONE ? &s->first : &s->t->after[s->last]) = i;
 	s->last = i;
 	s->t->after[i] = SCHED_NONE;
 }
 
-/* The next that never ran is known. */
-static bool asked(const struct sched *s)
+/* Whose client leaves, and when. */
+static ps_t leaves_at(const struct sched *s, uint32_t i)
 {
-	return s->first != SCHED_NONE && s->t->seqs[s->first].known <= s->now;
+	return s->a->give_up && s->a->v[i].gives_up ? s->r->v[i].at + s->a->v[i].gives_up : PS_NEVER;
 }
 
-static uint32_t pop(struct sched *s)
+static bool sooner(const struct sched *s, uint32_t a, uint32_t b)
 {
-	const uint32_t i = s->first;
+	const uint32_t x = s->a->v[a].priority, y = s->a->v[b].priority;
 
-	s->first = s->t->after[i];
-	return i;
+	return x != y ? x < y : s->t->seqs[a].turn < s->t->seqs[b].turn;
+}
+
+/* A pairing heap, as one of many machines is given few of a list: those under another are linked by `after`. */
+static uint32_t meld(struct sched *s, uint32_t a, uint32_t b)
+{
+	const bool swap = a == SCHED_NONE || (b != SCHED_NONE && sooner(s, b, a));
+	const uint32_t top = swap ? b : a, other = swap ? a : b;
+
+	if (other != SCHED_NONE) {
+		s->t->after[other] = s->t->under[top];
+		s->t->under[top] = other;
+	}
+	return top;
+}
+
+static void push(struct sched *s, uint32_t i)
+{
+	s->t->under[i] = SCHED_NONE;
+	s->queue = meld(s, s->queue, i);
+	s->leaves = ps_min(s->leaves, leaves_at(s, i));
+}
+
+static void pop(struct sched *s)
+{
+	uint32_t next = s->t->under[s->queue], pairs = SCHED_NONE;
+
+	while (next != SCHED_NONE) {
+		const uint32_t a = next, b = s->t->after[a];
+		uint32_t two;
+
+		next = b == SCHED_NONE ? SCHED_NONE : s->t->after[b];
+		two = meld(s, a, b);
+		s->t->after[two] = pairs;
+		pairs = two;
+	}
+	s->queue = SCHED_NONE;
+	while (pairs != SCHED_NONE) {
+		next = s->t->after[pairs];
+		s->queue = meld(s, s->queue, pairs);
+		pairs = next;
+	}
+}
+
+/* Those that are known by now. */
+static void asked(struct sched *s)
+{
+	while (s->first != SCHED_NONE && s->t->seqs[s->first].known <= s->now) {
+		const uint32_t i = s->first;
+
+		s->first = s->t->after[i];
+		push(s, i);
+	}
 }
 
 /* --- blocks ---------------------------------------------------------------------------------------------------------- */
@@ -218,7 +270,7 @@ static void begun_prompts(struct sched *s)
 
 static bool anybody(const struct sched *s)
 {
-	return s->n_back || asked(s);
+	return s->n_back || s->queue != SCHED_NONE;
 }
 
 /* Blocks for what is in its cache or is to be, and one token more. */
@@ -246,7 +298,7 @@ static void expect(struct sched *s, uint32_t i)
 /* The first that waits, unless it does not fit. */
 static bool let_in(struct sched *s)
 {
-	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->first;
+	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->queue;
 	struct seq *q = &s->t->seqs[i];
 	const bool whole = q->away || q->apart;
 	uint32_t n, found;
@@ -259,10 +311,13 @@ static bool let_in(struct sched *s)
 	n = whole ? 0 : room_for(s, q->fill - found);
 	if ((!n && !whole) || !reserve(s, i))
 		return false;
-	if (s->n_back)
+	if (s->n_back) {
 		s->n_back--;
-	else if (pop(s) == i && !q->apart)
-		s->r->v[i].begun = s->now;
+	} else {
+		pop(s);
+		if (!q->apart)
+			s->r->v[i].begun = s->now;
+	}
 	if (q->apart) {
 		expect(s, i);
 		return true;
@@ -357,6 +412,79 @@ static void leave(struct sched *s, uint32_t i)
 	s->left++;
 }
 
+/* --- clients that leave ----------------------------------------------------------------------------------------------------- */
+
+/* Its client has left: true, and it is marked. */
+static bool is_gone(struct sched *s, uint32_t i)
+{
+	if (s->now < leaves_at(s, i))
+		return false;
+	s->r->gone++;
+	s->r->end = s->now;
+	s->r->blocks_peak = s->pager.peak;
+	return s->r->v[i].gone = true;
+}
+
+/* One that waits: it has no blocks here, and may have some where it was filled. */
+static void give_in(struct sched *s, uint32_t i)
+{
+	s->in_system--;
+	s->t->seqs[i].state = DONE;
+	s->r->v[i].last = s->now;
+	s->left++;
+	if (s->t->seqs[i].apart)
+		s->forget(s->fetch_ctx, i, s->now);
+}
+
+/* The heap anew, of those who stay: a list that begins with its first. */
+static void waiting_leave(struct sched *s)
+{
+	uint32_t next = s->queue;
+
+	if (s->now < s->leaves)
+		return;
+	s->t->after[next] = s->queue = SCHED_NONE;
+	s->leaves = PS_NEVER;
+	while (next != SCHED_NONE) {
+		const uint32_t i = next;
+		uint32_t *end = &s->t->under[i];
+
+		while (*end != SCHED_NONE)
+			end = &s->t->after[*end];
+		*end = s->t->after[i];
+		next = s->t->under[i];
+		if (is_gone(s, i))
+			give_in(s, i);
+		else
+			push(s, i);
+	}
+}
+
+/* Of those whose caches are on the way when they are here. */
+static void clients_leave(struct sched *s)
+{
+	const uint32_t back = s->n_back;
+
+	if (!s->a->give_up)
+		return;
+	for (uint32_t k = s->n_running; k-- > 0;)
+		if (is_gone(s, s->running[k]))
+			leave(s, s->running[k]);
+	if (s->queue != SCHED_NONE)
+		waiting_leave(s);
+	s->n_back = 0; /* never ahead of what is read */
+	for (uint32_t k = 0; k < back; k++) {
+		const uint32_t i = s->back[k];
+
+		if (is_gone(s, i))
+			give_in(s, i);
+		else
+			s->back[s->n_back++] = i;
+	}
+}
+
+/* --- what a step brings, on ------------------------------------------------------------------------------------------------- */
+
 static void hand_over(struct sched *s, uint32_t i)
 {
 	sched_out(s, i);
@@ -408,13 +536,14 @@ static void filled(struct sched *s, uint32_t i, uint32_t tokens)
 static void sched_count(struct sched *s, ps_t start, uint64_t blocks, uint32_t running, struct sched_tick *t)
 {
 	struct sched_result *r = s->r;
+	const bool any = s->step.seqs || s->step.n_pieces; /* else blocks are moved, and nothing is worked for */
 
-	r->steps++;
+	r->steps += any;
 	r->decode_steps += s->step.seqs && !s->step.n_pieces;
 	r->prompt_steps += !s->step.seqs && s->step.n_pieces;
 	r->mixed_steps += s->step.seqs && s->step.n_pieces;
 	r->seqs_sum += s->step.seqs + s->step.n_pieces;
-	if (running > r->batch_peak)
+	if (any && running > r->batch_peak)
 		r->batch_peak = running;
 	*t = (struct sched_tick){ .start = start,
 		                  .time = s->now - start,
@@ -472,9 +601,9 @@ ps_t sched_next(const struct sched *s)
 
 	if (s->until != PS_NEVER)
 		return PS_NEVER;
-	if (!s->stuck && s->first != SCHED_NONE)
+	if (s->first != SCHED_NONE)
 		t = s->t->seqs[s->first].known;
-	if (!s->stuck && (s->n_running || s->n_back))
+	if (!s->stuck && (s->n_running || anybody(s)))
 		t = s->now;
 	for (uint32_t k = 0; k < s->n_coming; k++)
 		t = ps_min(t, s->t->seqs[s->coming[k]].ready);
@@ -485,7 +614,9 @@ int sched_begin(struct sched *s, ps_t at, sched_cost_fn *cost, void *ctx, struct
 {
 	integrate(s, at);
 	s->start = at;
+	asked(s);
 	arrived(s);
+	clients_leave(s);
 	make_step(s);
 	assert(s->pager.used <= s->pager.capacity); /* I1 */
 	s->stuck = !s->step.seqs && !s->step.n_pieces && !s->moved && !s->gave_up;
@@ -501,13 +632,12 @@ void sched_finish(struct sched *s, sched_seen_fn *seen, void *ctx)
 	integrate(s, s->until);
 	s->until = PS_NEVER;
 	s->n_filled = 0;
-	if (any)
-		sched_count(s, s->start, s->pager.used, s->n_running, &t);
+	sched_count(s, s->start, s->pager.used, s->n_running, &t);
 	for (uint32_t k = 0; k < s->step.n_pieces; k++)
 		filled(s, s->filling[k], s->pieces[k].tokens);
 	for (uint32_t k = 0; k < s->n_deciding; k++)
 		decoded(s, s->deciding[k]);
-	if (seen && any) {
+	if (seen && (any || (s->moved && s->now > s->start))) {
 		t.made = s->r->made - made;
 		seen(ctx, &s->step, &t);
 	}
@@ -528,14 +658,16 @@ bool sched_tables_new(struct sched_tables *t, size_t n, uint32_t machines)
 {
 	t->seqs = calloc(n, sizeof *t->seqs);
 	t->after = calloc(n, sizeof *t->after);
+	t->under = calloc(n, sizeof *t->under);
 	t->runs = calloc(n + 2 * (size_t)machines, sizeof *t->runs);
-	return t->seqs && t->after && t->runs;
+	return t->seqs && t->after && t->under && t->runs;
 }
 
 void sched_tables_free(struct sched_tables *t)
 {
 	free(t->seqs);
 	free(t->after);
+	free(t->under);
 	free(t->runs);
 }
 
@@ -551,6 +683,8 @@ bool sched_open(struct sched *s, const struct sched_policy *p, const struct arri
 		             .ends = (uint32_t)a->n + 2 * k + 1,
 		             .pager = { .block = p->block, .capacity = p->blocks },
 		             .first = SCHED_NONE,
+		             .queue = SCHED_NONE,
+		             .leaves = PS_NEVER,
 		             .until = PS_NEVER };
 	s->running = calloc(most, sizeof *s->running);
 	s->back = calloc(most, sizeof *s->back);
@@ -611,9 +745,9 @@ static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void
 				return -1;
 		} else {
 			sched_finish(s, seen, ctx);
-			while (left < s->left)
-				sched_loop(s->r, s->p, ++left, s->now);
 		}
+		while (left < s->left)
+			sched_loop(s->r, s->p, ++left, s->now);
 	}
 	return 0;
 }
@@ -621,7 +755,7 @@ static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void
 int sched_run(const struct sched_policy *p, const struct arrivals *a, sched_cost_fn *cost, sched_seen_fn *seen,
               void *ctx, struct sched_result *out, struct err *e)
 {
-	struct sched_tables t = { NULL, NULL, NULL };
+	struct sched_tables t = { NULL, NULL, NULL, NULL };
 	struct sched s = { .p = NULL };
 	const bool room =
 		sched_result_new(out, p, a) && sched_tables_new(&t, a->n, 1) && sched_open(&s, p, a, &t, 0, out);

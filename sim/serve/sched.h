@@ -23,8 +23,9 @@
  * Invariants: I1 blocks in use never exceed the capacity; I2 every token of every output is produced once; I3 while a sequence decodes its cache holds its
  * prompt and all but the newest of its tokens; I4 the time-integral of requests in the system is the sum of their times in
  * it (Little's law), and where nobody gives up blocks that of those that wait the sum of their times in the queue.
- * Leaves out: priorities, prefixes that requests share, requests that are given up, the time to pick tokens from logits. Several
- * machines are sched_pool.h's. */
+ * Priorities: of who waits the one of the least number is let in first, and of equals who came first; who gives up blocks is who was let
+ * in last, whatever its number. Clients that leave (arrival.gives_up) are noticed between steps: what they have is free then.
+ * Leaves out: prefixes that requests share, the time to pick tokens from logits. Several machines are sched_pool.h's. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
 #define NPUSIM_SIM_SERVE_SCHED_H
 
@@ -87,6 +88,7 @@ struct sched_request {
 	ps_t begun, first, last; /* its first step's start; the ends of the steps of its first and last token */
 	uint32_t preempted;
 	uint32_t steps; /* in which it decoded */
+	bool gone;      /* its client left before its last token, which `last` is the time of then */
 };
 
 /* A step after it is done. */
@@ -108,7 +110,7 @@ struct sched_result {
 	uint64_t prompt_tokens, recomputed; /* computed as prompts; of them again */
 	uint64_t found;                     /* of prompts, in blocks that were given up */
 	uint64_t preemptions, swapped_bytes;
-	uint64_t blocks_peak;
+	uint64_t blocks_peak, gone; /* gone: requests whose clients left */
 	uint32_t batch_peak;
 	sched_u128 in_system, waiting, running, blocks_ps,
 		seqs_sum; /* time-integrals: requests, requests, requests, blocks; of steps */

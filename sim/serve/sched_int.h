@@ -15,6 +15,7 @@ enum state { WAITS, FILLS, DECODES, DONE };
 struct seq {
 	enum state state;
 	uint32_t cached, made; /* tokens in the cache, tokens produced */
+	uint32_t turn;         /* of those that the machine was given */
 	uint32_t fill;         /* tokens to be in the cache before it decodes */
 	bool away;             /* its blocks are with the host */
 	bool apart;            /* its cache is on the machine that filled it */
@@ -32,12 +33,15 @@ struct run {
 
 struct sched_tables {
 	struct seq *seqs;
-	uint32_t *after;  /* in a queue */
+	uint32_t *after;  /* in a list, and beside it in a queue */
+	uint32_t *under;  /* in a queue: the first of those that are later */
 	struct run *runs; /* of requests, and of each machine those of nobody and the list's ends */
 };
 
 /* The cache of request `i`, which has room here from `now` on, is here when? */
 typedef ps_t sched_fetch_fn(void *ctx, uint32_t i, ps_t now);
+/* It is not asked for any more: its client has left. */
+typedef void sched_forget_fn(void *ctx, uint32_t i, ps_t now);
 
 struct sched {
 	const struct sched_policy *p;
@@ -52,7 +56,10 @@ struct sched {
 	uint32_t *coming, n_coming;   /* have blocks here, and their caches are on the way */
 	uint32_t *filled, n_filled;   /* in the last step, to decode elsewhere */
 	uint32_t *deciding, n_deciding, *filling;
-	uint32_t first, last; /* that never ran */
+	uint32_t first, last; /* that are not known yet */
+	uint32_t queue;       /* that never ran: who is let in first, the others under it */
+	uint32_t given;
+	ps_t leaves; /* no client of the queue's leaves before */
 	struct sched_piece *pieces;
 	struct sched_step step;
 	uint64_t rows;  /* of the step so far */
@@ -65,6 +72,7 @@ struct sched {
 	ps_t hold;              /* no step goes on before: caches move in its place */
 
 	sched_fetch_fn *fetch;
+	sched_forget_fn *forget;
 	void *fetch_ctx;
 };
 

@@ -22,6 +22,7 @@ struct pools {
 	uint32_t turn[SCHED_POOLS]; /* of a router that takes all in turn */
 	uint32_t came;
 	size_t left;
+	bool done;
 };
 
 static struct machine *route(struct pools *x, uint32_t pool)
@@ -75,6 +76,13 @@ static ps_t fetch(void *ctx, uint32_t i, ps_t now)
 	return w->to;
 }
 
+static void forget(void *ctx, uint32_t i, ps_t now)
+{
+	const struct machine *to = ctx;
+
+	sched_release(&to->of->v[0][to->of->r->way[i].machine[0]].s, i, now);
+}
+
 static void moved(struct pools *x, struct machine *from)
 {
 	const uint32_t i = from->sent;
@@ -120,13 +128,24 @@ static struct next next_of(struct pools *x)
 
 static void finish(struct pools *x, uint32_t pool, struct machine *m)
 {
-	const size_t before = m->s.left;
-
 	sched_finish(&m->s, x->p->seen, x->p->pool[pool].ctx);
 	for (uint32_t k = 0; k < m->s.n_filled; k++)
 		give(x, 1, m->s.filled[k], m->s.now);
-	for (size_t k = before; k < m->s.left; k++)
-		sched_loop(&x->r->all, &x->p->pool[0].policy, ++x->left, m->s.now);
+}
+
+/* Steps end, and clients leave before they begin. */
+static int work(struct pools *x, const struct next *n, struct err *e)
+{
+	struct sched *s = &n->m->s;
+	const size_t before = s->left;
+
+	if (n->what == ENDS)
+		finish(x, n->pool, n->m);
+	else if (sched_begin(s, n->at, x->p->cost, x->p->pool[n->pool].ctx, e) < 0)
+		return -1;
+	for (size_t k = before; k < s->left; k++)
+		sched_loop(&x->r->all, &x->p->pool[0].policy, ++x->left, s->now);
+	return 0;
 }
 
 static int events(struct pools *x, struct err *e)
@@ -139,9 +158,7 @@ static int events(struct pools *x, struct err *e)
 			give(x, 0, x->came++, n.at);
 		else if (n.what == MOVED)
 			moved(x, n.m);
-		else if (n.what == ENDS)
-			finish(x, n.pool, n.m);
-		else if (sched_begin(&n.m->s, n.at, x->p->cost, x->p->pool[n.pool].ctx, e) < 0)
+		else if (work(x, &n, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -177,6 +194,7 @@ static bool open(struct pools *x)
 			m->s.pool = p;
 			m->s.machine = k;
 			m->s.fetch = fetch;
+			m->s.forget = forget;
 			m->s.fetch_ctx = m;
 		}
 	}
@@ -186,8 +204,10 @@ static bool open(struct pools *x)
 static void close(struct pools *x)
 {
 	for (uint32_t p = 0; p < x->p->pools; p++) {
-		for (uint32_t k = 0; x->v[p] && k < x->p->pool[p].machines; k++)
+		for (uint32_t k = 0; x->v[p] && k < x->p->pool[p].machines; k++) {
+			assert(!x->done || x->v[p][k].s.pager.used == 0);
 			sched_close(&x->v[p][k].s);
+		}
 		free(x->v[p]);
 		sched_tables_free(&x->tables[p]);
 	}
@@ -211,6 +231,7 @@ static void add(struct sched_result *to, const struct sched_result *r)
 	to->preemptions += r->preemptions;
 	to->swapped_bytes += r->swapped_bytes;
 	to->blocks_peak += r->blocks_peak;
+	to->gone += r->gone;
 	to->batch_peak = r->batch_peak > to->batch_peak ? r->batch_peak : to->batch_peak;
 	to->in_system += r->in_system;
 	to->waiting += r->waiting;
@@ -227,6 +248,7 @@ int sched_pool_run(const struct sched_plan *p, const struct arrivals *a, struct 
 
 	memset(out, 0, sizeof *out);
 	rc = open(&x) ? events(&x, e) : err_nomem(e, "for requests");
+	x.done = rc == 0;
 	for (uint32_t i = 0; out->machine && i < out->machines; i++)
 		add(&out->all, &out->machine[i]);
 	close(&x);

@@ -7,6 +7,8 @@
  * the machine that decodes, once there is room in its memory and batch. A machine has one link, on which caches go one at a time, in the
  * order in which they were asked for. Where copies run beside computation steps go on meanwhile; where not (`stops`) neither machine does a
  * step while it sends or receives. Who gives up blocks on a machine that decodes computes its tokens there again.
+ * A client that leaves is noticed between steps of the machine that has its request: one that waits to be moved is free then where it was
+ * filled, one on its way when that ends, on both. Priorities are each machine's among those it was given.
  * The router gives a request to the machine of a pool that has fewest of those it was given (the first of them), or to all in turn.
  *
  * One pool of one machine is sched_run, to the byte; equal machines that have the same to do do the same at the same time.

@@ -53,7 +53,8 @@ void serve_step_seen(void *ctx, const struct sched_step *s, const struct sched_t
 {
 	struct serve_run *r = ctx;
 
-	serve_kept_add(r->kept, s);
+	if (s->seqs || s->n_pieces)
+		serve_kept_add(r->kept, s);
 	if (r->watcher)
 		r->watcher->step(r->watcher->arg, s, t);
 }

@@ -17,6 +17,7 @@ struct traffic_point {
 	ps_t latency;          /* from a request's arrival to its last token, in the mean */
 };
 
-int traffic_point(const struct serve_ask *o, struct traffic_point *out, struct err *e);
+typedef int traffic_fn(const struct serve_ask *o, struct traffic_point *out, struct err *e);
+traffic_fn traffic_point;
 
 #endif

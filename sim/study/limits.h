@@ -20,7 +20,7 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/base/arena.h"
 #include "sim/engine/run.h"
-#include "sim/serve/serve.h"
+#include "sim/serve/traffic.h"
 
 #define LIMITS_JOBS  512 /* workers */
 #define LIMITS_PAIRS 100 /* tried, unless asked otherwise */
@@ -72,7 +72,8 @@ struct limits_question {
 		*parts; /* in its place: a mix, whose time is the mean over its steps; n_parts 0: none */
 	size_t n_parts;
 	const struct serve_ask
-		*serve; /* in its place: requests, whose mean time from arrival to last token it is; NULL: none */
+		*serve;     /* in its place: requests, whose mean time from arrival to last token it is; NULL: none */
+	traffic_fn *served; /* traffic_point, with `serve`: a build that serves nothing has none */
 	struct run_opts run;
 	uint32_t step_ppm;
 	unsigned jobs;                      /* workers; 0: one */

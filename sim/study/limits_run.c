@@ -7,7 +7,6 @@
 #include "sim/base/pool.h"
 #include "sim/engine/real.h"
 #include "sim/engine/run_memo.h"
-#include "sim/serve/traffic.h"
 #include "sim/study/limits_int.h"
 
 #define UNSEEN UINT32_MAX
@@ -36,7 +35,7 @@ static void serve_one(const struct limits_job *job, const struct machine_conf *c
 	ask.check = 0;
 	ask.how.fidelity = job->fidelity;
 	ask.how.memo = memo;
-	if (traffic_point(&ask, &x, e) < 0)
+	if (job->q->served(&ask, &x, e) < 0)
 		return;
 	seen->total_ps = x.latency;
 	for (int k = 0; k < RES_COUNT; k++)

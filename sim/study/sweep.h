@@ -78,6 +78,7 @@ struct sweep {
 	struct workload_spec workload; /* as the file says, where axes have changed nothing yet */
 	struct mix mix;                /* in its place, where n is not 0 */
 	struct serve_opts *serve;      /* traffic: what its model serves; NULL: it is run by itself */
+	const char *serve_text;        /* as it was given: "rate=4/s,prompt=512" */
 	uint64_t serve_hash;
 	bool traffic; /* points are served requests */
 	uint64_t seed;

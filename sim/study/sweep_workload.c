@@ -118,6 +118,7 @@ static int read_mix(struct sweep *s, struct err *e)
 static int read_serve(struct sweep *s, struct err *e)
 {
 	const struct ynode *map = ynode_get(yaml_root(s->y), "serve");
+	struct str text = STR_INIT;
 	struct err why = ERR_INIT;
 
 	if (!map)
@@ -133,6 +134,11 @@ static int read_serve(struct sweep *s, struct err *e)
 	s->serve->ask.workload = s->workload;
 	if (serve_options_read(s->y, map, s->a, s->serve, e) < 0)
 		return -1;
+	serve_options_text(s->serve, &text);
+	s->serve_text = arena_strdup(s->a, str_c(&text));
+	str_free(&text);
+	if (!s->serve_text)
+		return sweep_no_memory(e);
 	return serve_options(s->serve, &why) < 0 ? yaml_err(s->y, map, e, "%s", why.msg) : 0;
 }
 

@@ -18,6 +18,7 @@ try sweep "$TMP/s.yaml" -o "$TMP/r.db" 2>/dev/null | sed 's/[0-9][0-9]*\.[0-9]*/
 "$NPUSIM" sweep "$TMP/s.yaml" -j 3 --format csv 2>/dev/null | cmp - "$TMP/one.csv" && echo "rows do not depend on workers"
 sed -n 1p "$TMP/one.csv"
 "$NPUSIM" sweep "$TMP/s.yaml" -o "$TMP/r.db" 2>&1 >/dev/null | grep "there already"
+"$NPUSIM" export "$TMP/r.db" sweeps | grep -o "requests: [^\"]*"
 sed 's/number: 20/number: 21/' "$TMP/s.yaml" >"$TMP/other.yaml"
 "$NPUSIM" sweep "$TMP/other.yaml" -o "$TMP/r.db" 2>&1 >/dev/null | grep -c "there already"
 "$NPUSIM" serve -c configs/npu/edge.yaml --set dram.channels=4 -m qwen2-0.5b --rate 5/s --number 20 --prompt 200 \

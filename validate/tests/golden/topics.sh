@@ -27,3 +27,6 @@ done | sort -u | while read -r key; do grep -qw -- "$key" "$TMP/help" || echo "m
 sed -n '/^an example/,$p' "$TMP/help" | sed '1d; s/^  //' >"$TMP/example.yaml"
 "$NPUSIM" sweep "$TMP/example.yaml" --dry-run 2>/dev/null | tail -n 1
 try help sweep-files
+echo "lists of requests: the example is one"
+"$NPUSIM" help requests | sed -n '/^an example/,$p'
+"$NPUSIM" help requests | awk 'length > 100'

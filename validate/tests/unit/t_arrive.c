@@ -37,6 +37,40 @@ TEST(columns_come_in_any_order_and_rows_by_time)
 	arrive_free(&a);
 }
 
+/* Columns of a scheduler's, and a list of BurstGPT's as it is; both are written as they were read. */
+TEST(priorities_and_patience_are_read_and_written)
+{
+	struct err e = ERR_INIT;
+	struct str text = STR_INIT;
+	struct arrivals a, b;
+
+	CHECK_OK(read_text("arrival_s,prompt,output,priority,gives_up_ms,id\n0,1,2,7,,a\n1,3,4,0,2.5,b\n", &a, &e), e);
+	CHECK(a.priorities && a.give_up && a.v[0].priority == 7 && !a.v[0].gives_up);
+	CHECK_U64(a.v[1].gives_up, UINT64_C(2500000000));
+	arrive_write(&a, &text);
+	CHECK_OK(read_text(str_c(&text), &b, &e), e);
+	for (int i = 0; i < 2; i++)
+		CHECK(b.v[i].priority == a.v[i].priority && b.v[i].gives_up == a.v[i].gives_up);
+	CHECK_STR(arrive_id(&b, 1), "b");
+	arrive_free(&a);
+	arrive_free(&b);
+	str_free(&text);
+
+	CHECK(read_text("prompt,output,priority\n1,2,-1\n", &a, &e) < 0);
+	CHECK_HAS(e.msg, "a priority of '-1'");
+	err_clear(&e);
+	CHECK(read_text("prompt,output,gives_up_ms\n1,2,0\n", &a, &e) < 0);
+	CHECK_HAS(e.msg, "a client's patience of '0' ms");
+	err_clear(&e);
+	CHECK_OK(read_text("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,"
+	                   "Conversation log\n45,ChatGPT,1087,230,1317,Conversation log\n",
+	                   &a, &e),
+	         e);
+	CHECK(a.n == 2 && a.v[1].prompt == 1087 && a.v[1].output == 230 && !a.priorities);
+	CHECK_U64(a.v[1].at - a.v[0].at, UINT64_C(40000000000000));
+	arrive_free(&a);
+}
+
 /* The head of a published trace, and a night between two rows of it. */
 TEST(a_trace_of_azure_s_is_read_as_it_is)
 {
@@ -276,7 +310,8 @@ TEST(lengths_and_rates_are_words)
 	CHECK(arrive_rate_parse("0.000001/min", &gap, &e) < 0);
 }
 
-SUITE(t_arrive, T(columns_come_in_any_order_and_rows_by_time), T(a_trace_of_azure_s_is_read_as_it_is),
-      T(what_is_no_list_of_requests_is_refused_where_it_is_not), T(a_list_that_is_written_reads_back_alike),
-      T(measured_times_go_with_their_requests), T(ids_go_with_their_requests), T(what_a_model_does_not_take_is_said),
-      T(draws_have_the_means_that_were_asked_for), T(lengths_and_rates_are_words));
+SUITE(t_arrive, T(priorities_and_patience_are_read_and_written), T(columns_come_in_any_order_and_rows_by_time),
+      T(a_trace_of_azure_s_is_read_as_it_is), T(what_is_no_list_of_requests_is_refused_where_it_is_not),
+      T(a_list_that_is_written_reads_back_alike), T(measured_times_go_with_their_requests),
+      T(ids_go_with_their_requests), T(what_a_model_does_not_take_is_said), T(draws_have_the_means_that_were_asked_for),
+      T(lengths_and_rates_are_words));

@@ -14,7 +14,7 @@
 /* 5 ms, 100 us a sequence, 1 us a thousand cached tokens, 20 us a token of a prompt; it looks on as it goes. */
 struct toy {
 	const struct sched_policy *p;
-	uint64_t steps, most_blocks;
+	uint64_t steps, moves, most_blocks;
 	bool alone; /* no step has prompts and others */
 };
 
@@ -36,11 +36,13 @@ static void toy_seen(void *ctx, const struct sched_step *s, const struct sched_t
 	struct toy *x = ctx;
 	uint64_t tokens = 0;
 
-	x->steps++;
+	x->steps += s->seqs || s->n_pieces;
 	if (t->blocks > x->most_blocks)
 		x->most_blocks = t->blocks;
 	CHECK(t->blocks <= x->p->blocks);
-	CHECK(s->seqs + s->n_pieces <= x->p->max_batch && s->seqs + s->n_pieces > 0);
+	CHECK(s->seqs + s->n_pieces <= x->p->max_batch);
+	CHECK(s->seqs + s->n_pieces > 0 || (t->time && x->p->preempt == SCHED_SWAP)); /* blocks are moved */
+	x->moves += !s->seqs && !s->n_pieces;
 	for (uint32_t i = 0; i < s->n_pieces; i++)
 		tokens += s->pieces[i].tokens;
 	CHECK_U64(tokens, s->prompt_tokens);
@@ -126,6 +128,19 @@ static struct arrive_plan plan(size_t n, ps_t gap, uint32_t prompt, uint32_t out
 		                     .gap = gap,
 		                     .prompt = { ARRIVE_FIXED, prompt, 0 },
 		                     .output = { ARRIVE_FIXED, output, 0 } };
+}
+
+/* A list as a file has it. */
+static void serve_text(const struct sched_policy *p, const char *text, struct served *x)
+{
+	struct input *in;
+	struct err e = ERR_INIT;
+
+	*x = (struct served){ .toy = { .p = p, .alone = true } };
+	CHECK(in = input_mem(text, strlen(text), "r.csv", &e));
+	CHECK_OK(arrive_read(in, &x->a, &e), e);
+	input_free(in);
+	CHECK_OK(sched_run(p, &x->a, toy_cost, toy_seen, &x->toy, &x->r, &e), e);
 }
 
 /* --- closed forms ------------------------------------------------------------------------------------------------------- */
@@ -622,6 +637,68 @@ TEST(an_exact_table_simulates_what_differs_and_nothing_twice)
 	cost_free(t);
 }
 
+/* One at a time: the urgent one is next, though others came before it, and equals stay in order. */
+TEST(less_is_let_in_first)
+{
+	struct sched_policy p = usual();
+	struct served x;
+	static const uint32_t order[] = { 0, 3, 1, 2 };
+
+	p.max_batch = 1;
+	serve_text(&p, "arrival_s,prompt,output,priority\n0,100,5,9\n0.001,100,5,5\n0.002,100,5,5\n0.003,100,5,0\n",
+	           &x);
+	invariants(&p, &x);
+	for (int i = 0; i < 3; i++)
+		CHECK(x.r.v[order[i]].last <= x.r.v[order[i + 1]].begun);
+	drop(&x);
+}
+
+/* Who waits leaves from the queue, who is served after the step that it is in; what they had is free, and nothing of them is counted
+ * among latencies. */
+TEST(clients_that_leave_are_served_no_more)
+{
+	struct sched_policy p = usual();
+	struct latency l;
+	struct served x, all;
+	struct err e = ERR_INIT;
+
+	p.max_batch = 2;
+	serve_text(
+		&p,
+		"arrival_s,prompt,output,gives_up_ms\n0,100,50,\n0,100,50,60\n0,100,50,20\n0,100,50,\n1000,100,50,1\n",
+		&x);
+	CHECK_U64(x.r.gone, 3);
+	CHECK(x.r.v[1].gone && x.r.v[2].gone && x.r.v[4].gone && !x.r.v[0].gone && !x.r.v[3].gone);
+	CHECK(!x.r.v[2].begun && x.r.v[2].last >= 20 * MS && x.r.v[2].last < 40 * MS);
+	CHECK(x.r.v[1].first && x.r.v[1].last >= 60 * MS && x.r.v[1].last < 70 * MS);
+	CHECK(x.r.v[3].begun >= x.r.v[1].last && x.r.v[3].begun < x.r.v[0].last); /* its place is free */
+	CHECK(x.r.made >= 100 && x.r.made < 150);
+	CHECK_OK(latency_sum(&x.a, &x.r, &l, &e), e);
+	CHECK_U64(l.of[LATENCY_TTFT].n, 2);
+	CHECK_U64(l.of[LATENCY_TOTAL].n, 2);
+	CHECK_U64(latency_within(&x.a, &x.r, 0, 0), 2);
+	drop(&x);
+
+	serve_text(&p, "arrival_s,prompt,output,gives_up_ms\n0,100,50,1000000\n0,100,50,\n", &all);
+	invariants(&p, &all);
+	CHECK_U64(all.r.gone, 0);
+	drop(&all);
+}
+
+/* Whoever comes back while nobody else has work: a step of moves alone, which is told. */
+TEST(moves_alone_are_told)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(2, 0, 100, 60);
+	struct served x;
+
+	p.preempt = SCHED_SWAP;
+	p.blocks = 16;
+	serve(&p, &s, &x);
+	CHECK(x.r.preemptions > 0 && x.toy.moves > 0);
+	drop(&x);
+}
+
 SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
       T(blocks_that_were_given_up_are_found_again), T(a_closed_loop_has_so_many_at_a_time), T(the_host_is_waited_for),
@@ -629,5 +706,5 @@ SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_mak
       T(what_holds_of_every_run_holds_of_any), T(what_takes_longer_than_a_clock_holds_is_asked_wrongly),
       T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),
       T(a_policy_that_cannot_be_is_refused), T(percentiles_are_values_that_were_seen),
-      T(steps_between_points_are_on_the_lines_between_them),
-      T(an_exact_table_simulates_what_differs_and_nothing_twice));
+      T(steps_between_points_are_on_the_lines_between_them), T(an_exact_table_simulates_what_differs_and_nothing_twice),
+      T(less_is_let_in_first), T(clients_that_leave_are_served_no_more), T(moves_alone_are_told));

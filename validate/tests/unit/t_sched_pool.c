@@ -176,6 +176,82 @@ TEST(the_router_looks_for_who_has_least)
 	}
 }
 
+/* --- priorities, and clients that leave -------------------------------------------------------------------------------------- */
+
+static void serve_these(const struct sched_plan *p, struct arrival *v, size_t n, struct sched_pools *x)
+{
+	const struct arrivals a = { .v = v, .n = n, .priorities = true, .give_up = true };
+	struct err e = ERR_INIT;
+
+	for (uint32_t k = 0; k < p->pools; k++)
+		CHECK_OK(sched_check(&p->pool[k].policy, &a, 0, NULL, &e), e);
+	CHECK_OK(sched_pool_run(p, &a, x, &e), e);
+}
+
+/* Three that are filled in one step go on one by one, the least number first; of equals who came first. */
+TEST(of_caches_that_wait_to_be_moved_the_least_number_is_first)
+{
+	struct sched_plan p = apart(NULL, 1, 1);
+	struct sched_pools x;
+	struct arrival v[] = { { .prompt = 100, .output = 9, .priority = 2 },
+		               { .prompt = 100, .output = 9, .priority = 1 },
+		               { .prompt = 100, .output = 9, .priority = 0 },
+		               { .prompt = 100, .output = 9, .priority = 1 } };
+
+	p.pool[1].policy.max_batch = 1;
+	serve_these(&p, v, 4, &x);
+	CHECK_U64(x.all.v[0].first, x.all.v[3].first);
+	CHECK(x.all.v[2].last <= x.way[1].from && x.all.v[1].last <= x.way[3].from);
+	CHECK(x.all.v[3].last <= x.way[0].from);
+	CHECK_U64(x.all.gone, 0);
+	sched_pools_free(&x);
+}
+
+/* Its way is gone to its end, and then both machines have room for the next, which there was none for. */
+TEST(of_a_client_that_leaves_while_its_cache_moves_both_sides_are_free_then)
+{
+	struct sched_plan p = apart(NULL, 1, 1);
+	const ps_t first = 2 * 5 * MS + 700 * 20 * PS_US, move = 8 * MS,
+		   ten = 10 * (5 * MS + 100 * PS_US) + (10 * 700 + 45) * PS_NS;
+	struct sched_pools x;
+	struct arrival v[] = { { .prompt = 700, .output = 11, .gives_up = first + 1 * MS },
+		               { .prompt = 700, .output = 11 } };
+
+	p.pool[0].policy.blocks = p.pool[1].policy.blocks = 45; /* of one */
+	serve_these(&p, v, 2, &x);
+	CHECK_U64(x.all.gone, 1);
+	CHECK(x.all.v[0].gone && !x.all.v[1].gone);
+	CHECK_U64(x.all.v[0].first, first);
+	CHECK_U64(x.way[0].to, first + move);
+	CHECK_U64(x.all.v[0].last, first + move);
+	CHECK_U64(x.all.v[1].begun, first + move);
+	CHECK_U64(x.all.v[1].last, 2 * (first + move) + ten);
+	CHECK_U64(x.machine[1].made, 10);
+	CHECK_U64(x.moves, 2);
+	sched_pools_free(&x);
+}
+
+/* One that waits for a place in the other's batch is never moved. */
+TEST(a_client_that_leaves_before_its_cache_moves_frees_where_it_was_filled)
+{
+	struct sched_plan p = apart(NULL, 1, 1);
+	struct sched_pools x;
+	struct arrival v[] = { { .prompt = 100, .output = 200 },
+		               { .prompt = 100, .output = 200, .gives_up = 100 * MS },
+		               { .at = 200 * MS, .prompt = 100, .output = 2 } };
+
+	p.pool[0].policy.blocks = 14; /* of two */
+	p.pool[1].policy.max_batch = 1;
+	serve_these(&p, v, 3, &x);
+	CHECK(x.all.v[1].gone && x.all.v[1].last >= 100 * MS && x.all.v[1].last < 110 * MS);
+	CHECK_U64(x.way[1].to, 0);
+	CHECK_U64(x.all.v[2].first, 200 * MS + 5 * MS + 100 * 20 * PS_US);
+	CHECK_U64(x.moves, 2);
+	CHECK_U64(x.machine[0].gone, 0);
+	CHECK_U64(x.machine[1].gone, 1);
+	sched_pools_free(&x);
+}
+
 /* --- any policy, any list ----------------------------------------------------------------------------------------------------- */
 
 static void any_policy(struct rng *r, struct sched_policy *p)
@@ -309,6 +385,65 @@ TEST(what_holds_of_any_pools)
 	free(seen);
 }
 
+/* Each is answered or gone, no time is lost, and (asserted by the run) no block is kept; one machine is the scheduler alone. */
+TEST(whoever_leaves_of_any_pools_leaves_nothing)
+{
+	struct rng r;
+
+	rng_seed(&r, 4, "sched pool");
+	for (int i = 0; i < 400; i++) {
+		const struct arrive_plan l = any_list(&r);
+		struct sched_plan p = apart(NULL, 1 + (uint32_t)rng_below(&r, 4), 1 + (uint32_t)rng_below(&r, 4));
+		sched_u128 in_system = 0;
+		uint64_t gone = 0, outputs = 0;
+		struct err e = ERR_INIT;
+		struct sched_result one;
+		struct served s;
+
+		for (int k = 0; k < SCHED_POOLS; k++) {
+			any_policy(&r, &p.pool[k].policy);
+			p.pool[k].policy.stops = i % 3 == 0;
+		}
+		p.pool[0].policy.draft = 0;
+		p.pool[0].policy.loop = rng_below(&r, 3) ? 0 : 1 + (uint32_t)rng_below(&r, 60);
+		p.router = (enum sched_router)(i % 2);
+		if (i % 4 == 0) {
+			p.pools = p.pool[0].machines = 1;
+			p.pool[0].policy.part = SCHED_WHOLE;
+			p.pool[0].policy.stops = false;
+		}
+		CHECK_OK(arrive_make(&l, &s.a, &e), e);
+		s.a.priorities = s.a.give_up = true;
+		for (size_t k = 0; k < s.a.n; k++) {
+			s.a.v[k].priority = (uint32_t)rng_below(&r, 3);
+			s.a.v[k].gives_up = rng_below(&r, 2) ? 1 + rng_below(&r, 2000 * MS) : 0;
+		}
+		CHECK_OK(sched_pool_run(&p, &s.a, &s.x, &e), e);
+		for (size_t k = 0; k < s.a.n; k++) {
+			const struct sched_request *q = &s.x.all.v[k];
+
+			CHECK(q->at <= q->last && q->last <= s.x.all.end);
+			CHECK(q->gone ? s.a.v[k].gives_up && q->last >= q->at + s.a.v[k].gives_up : q->first > 0);
+			gone += q->gone;
+			outputs += q->gone ? 0 : s.a.v[k].output;
+			in_system += q->last - q->at;
+		}
+		CHECK_U64(s.x.all.gone, gone);
+		CHECK(s.x.all.in_system == in_system);
+		CHECK(gone ? s.x.all.made >= outputs : s.x.all.made == outputs);
+		if (p.pools == 1) {
+			CHECK_OK(sched_run(&p.pool[0].policy, &s.a, toy_cost, NULL, NULL, &one, &e), e);
+			CHECK(memcmp(one.v, s.x.all.v, s.a.n * sizeof *one.v) == 0);
+			CHECK(one.end == s.x.all.end && one.gone == gone && one.in_system == in_system);
+			sched_free(&one);
+		}
+		drop(&s);
+	}
+}
+
 SUITE(t_sched_pool, T(one_request_fills_here_moves_and_decodes_there), T(replicas_in_turn_are_each_a_server_of_its_own),
-      T(the_router_looks_for_who_has_least), T(one_pool_of_one_machine_is_the_scheduler_alone),
-      T(what_holds_of_any_pools));
+      T(the_router_looks_for_who_has_least), T(of_caches_that_wait_to_be_moved_the_least_number_is_first),
+      T(of_a_client_that_leaves_while_its_cache_moves_both_sides_are_free_then),
+      T(a_client_that_leaves_before_its_cache_moves_frees_where_it_was_filled),
+      T(one_pool_of_one_machine_is_the_scheduler_alone), T(what_holds_of_any_pools),
+      T(whoever_leaves_of_any_pools_leaves_nothing));
