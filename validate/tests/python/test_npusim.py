@@ -417,6 +417,50 @@ class Kit(unittest.TestCase):
                              (1, f"{asked}:2: '1,0,4' is no m,n,k of whole numbers from 1 on\n"))
 
 
+class Found(unittest.TestCase):
+    """validate/tools/search.py, on forty points by formula: a and 7 - a, both b more, a from 0 to 7 and b to 4."""
+
+    def setUp(self):
+        spec = importlib.util.spec_from_file_location("search", ROOT / "validate/tools/search.py")
+        self.search = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.search)
+        self.goals = [[a + b, 7 - a + b] for a in range(8) for b in range(5)]
+
+    @wants("numpy")
+    def test_hypervolume_by_hand(self):
+        # The front is b = 0. Strips one wide of 4 + a high for a from 0 to 6, then one of 4 by 11: 49 + 44.
+        space = self.search.Space([8, 5], self.goals)
+        self.assertEqual((list(space.worst), sorted(space.front), space.whole), ([11, 11], list(range(0, 40, 5)), 93))
+        self.assertEqual(space.found({0}), 44 / 93)
+        self.assertEqual(space.found({0, 35}), (44 + 44 - 16) / 93)
+        self.assertEqual(space.found({4, 39}), 0)  # (4, 11) and (11, 4) touch the worst
+        self.assertEqual(space.found(self.search.drawn(space, 400, 1)), 1)
+        self.assertEqual(len(self.search.drawn(space, 7, 1)), 7)
+        # Three boxes of 2, of which any two, and all three, share the same 1.
+        self.assertEqual(self.search.hypervolume([[0, 1, 1], [1, 0, 1], [1, 1, 0], [1, 1, 1]], [2, 2, 2]), 4)
+        self.assertEqual(self.search.hypervolume([[3], [5]], [7]), 4)
+
+    @wants("numpy")
+    def test_a_point_that_does_not_count_brings_nothing(self):
+        counts = [a != 0 for a in range(8) for b in range(5)]
+        space = self.search.Space([8, 5], [g if c else [math.nan] * 2 for g, c in zip(self.goals, counts)], counts)
+        self.assertEqual((list(space.worst), sorted(space.front)), ([11, 10], list(range(5, 40, 5))))
+        self.assertEqual(space.found({0, 1, 2, 3, 4}), 0)
+        self.assertEqual(space.found(set(range(40))), 1)
+
+    @wants("numpy", "deap")
+    def test_nsga2_pays_for_no_more_than_it_may(self):
+        small = self.search.Space([8, 5], self.goals)
+        space = self.search.Space([20, 20, 5], [[a + b + c, 19 - a + b + c * c] for a in range(20) for b in range(20) for c in range(5)])
+        chance = sum(space.found(self.search.drawn(space, 100, s)) for s in range(10))
+        for places in (False, True):
+            sets = [self.search.nsga2(space, 100, s, 8, places) for s in range(10)]
+            self.assertEqual([len(s) for s in sets], [100] * 10)
+            self.assertEqual(sets[3], self.search.nsga2(space, 100, 3, 8, places))
+            self.assertGreater(sum(map(space.found, sets)), chance + 0.5)
+            self.assertLessEqual(len(self.search.nsga2(small, 400, 1, 8, places)), 40)
+
+
 class Documents(unittest.TestCase):
     def test_the_program_of_the_readme(self):
         programs = re.findall(r"```python\n(import npusim\n.*?)```", (ROOT / "README.md").read_text(), re.S)
