@@ -136,7 +136,7 @@ static const char requests[] =
 	"  arrival_s or arrival_ms  when it comes, from any zero, up to 30 days; without, all come at once\n"
 	"  prompt, output           tokens, 1 on\n"
 	"  priority                 0 on; of who waits less is let in first, and of equals who came first\n"
-	"                           (as vLLM's). Blocks are given up by who was let in last, as without\n"
+	"                           (as vLLM's). Of who is served blocks are given up by the greatest first\n"
 	"  gives_up_ms              so long after it came its client leaves; empty: it stays. What it had is\n"
 	"                           free after its step, and it is in no latency and within no bound\n"
 	"  id                       any text, which goes where its request goes\n"
