@@ -43,7 +43,7 @@ static const char sweep_file[] =
 	"  sample: grid                  all combinations (the default), or one of\n"
 	"    {kind: random, n: N, seed: S}   N points drawn at random\n"
 	"    {kind: lhs, n: N, seed: S}      N points, every axis covered evenly (Latin hypercube)\n"
-	"    {kind: guided, n: N, seed: S, generation: G}   a search for the best trade-offs of the objectives, G points at a time\n"
+	"    {kind: guided, n: N, seed: S, generation: G}   a search for the best trade-offs of the objectives, G points (8 to 1024) at a time\n"
 	"\n"
 	"what is asked\n"
 	"  columns: {NAME: EXPR, ...}    values to print, and names for what follows\n"
