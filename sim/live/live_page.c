@@ -52,10 +52,9 @@ static void each(void *arg, const char *name)
 {
 	struct maker *m = arg;
 	char relative[512], path[1024];
-	const size_t n = strlen(name);
 
 	snprintf(relative, sizeof relative, "%s/%s", m->folder, name);
-	if (n > 5 && strcmp(name + n - 5, ".yaml") == 0 && source_find(&path_source, relative, path, sizeof path))
+	if (str_suffix(name, ".yaml") && source_find(&path_source, relative, path, sizeof path))
 		put_file(m, relative, path);
 }
 

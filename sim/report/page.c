@@ -325,6 +325,14 @@ int page_compose(const struct page_template *t, const char *title, page_put *put
 	return rc;
 }
 
+void page_none_stored(struct out_json *j)
+{
+	out_json_open(j, "runs", '[');
+	out_json_close(j, ']');
+	out_json_open(j, "sweeps", '[');
+	out_json_close(j, ']');
+}
+
 int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e)
 {
 	struct page_ask ask = *o;

@@ -162,12 +162,11 @@ static int from_word(char *word, struct arena *a, struct serve_opts *o, struct e
 
 int serve_options_parse(const char *text, struct arena *a, struct serve_opts *o, struct err *e)
 {
-	const size_t n = strlen(text);
 	char *copy, *word, *next;
 
-	if (n > 5 && strcmp(text + n - 5, ".yaml") == 0)
+	if (str_suffix(text, ".yaml"))
 		return from_file(text, a, o, e);
-	if (!(copy = arena_strndup(a, text, n)))
+	if (!(copy = arena_strdup(a, text)))
 		return err_nomem(e, "for traffic");
 	for (word = copy; word; word = next) {
 		if ((next = strchr(word, ',')))
