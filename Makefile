@@ -110,7 +110,7 @@ FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve st
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)
 LIVE = sim/live/live.c sim/live/live_yaml.c
-ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
+ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c validate/tests/same/library.c $(EXAMPLES)
 
 # From the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) \
@@ -263,14 +263,14 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
-REPORT_PARTS = $(addprefix results/report/,bundle.sh pack.js unpack.js charts.js charts_vega.js page.html page_script.js page.css live.css page.js live.js run.js run_points.js compared.js \
+REPORT_PARTS = $(addprefix results/report/,bundle.sh pack.js unpack.js charts.js charts_vega.js page.html page_script.js page.css live.css page.js live_library.js live.js run.js run_points.js compared.js \
                sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js serve.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
 	$(say) PAGE $@
 	$(Q)sh results/report/bundle.sh $@
 
-$(REPORT)/live.html: $(addprefix results/report/,bundle.sh live.html page.css live.css unpack.js live.js)
+$(REPORT)/live.html: $(addprefix results/report/,bundle.sh live.html page.css live.css unpack.js live_library.js live.js)
 	$(say) PAGE $@
 	$(Q)sh results/report/bundle.sh live $@
 
@@ -478,6 +478,11 @@ claims: all ## every figure of validate/CLAIMS.md worked out again from tables a
 .PHONY: check-python
 check-python: all ## results/python beside the program: 200 random machines to the byte, faults, searches, the notebook (a part of check)
 	@sh validate/tools/python.sh $B
+
+.PHONY: check-same
+MACHINES = 1000
+check-same: live ## MACHINES random machines: command line, library, Python and WebAssembly the same to the byte (a few in check)
+	@CC='$(CC)' sh $T/same/same.sh $B $(MACHINES)
 
 .PHONY: silicon
 silicon: all ## NPUs against rows that others timed on them: by data sheet, by ten rows, roofline beside

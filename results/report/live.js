@@ -26,37 +26,8 @@ at.innerHTML = LIVE;
 const $ = (id) => document.getElementById(id);
 const COLORS = Array.from({ length: 12 }, (_, i) => `var(--c${i + 1})`);
 
-/* --- the library ------------------------------------------------------------------------------------------- */
-
-const data = JSON.parse(new TextDecoder().decode(await unpack('live')));
-const module = await WebAssembly.compile(await unpack('module'));
-/* There is no system: what asks it for a file is told that there is none (EBADF); what was left out of the module frees nothing. */
-const imports = {};
-for (const i of WebAssembly.Module.imports(module))
-	(imports[i.module] ??= {})[i.name] =
-		i.module !== 'env' ? () => 8
-		: i.name === 'inputs_add' || i.name.endsWith('_free') ? () => 0
-		: () => { throw new Error(`${i.name} is not in the page`); };
-
-let x, live;
-function put(text) {
-	const bytes = new TextEncoder().encode(text),
-		p = x.live_alloc(bytes.length + 1),
-		memory = new Uint8Array(x.memory.buffer);
-	memory.set(bytes, p);
-	memory[p + bytes.length] = 0;
-	return [p, bytes.length];
-}
-async function start() {
-	x = (await WebAssembly.instantiate(module, imports)).exports;
-	if (x._initialize) x._initialize();
-	live = x.live_new();
-	for (const [name, text] of Object.entries(data.files)) {
-		const [n] = put(name), [p, bytes] = put(text);
-		x.live_file(live, n, p, bytes);
-	}
-}
-const answer = () => new TextDecoder().decode(new Uint8Array(x.memory.buffer, x.live_answer(live), x.live_bytes(live)));
+const data = JSON.parse(new TextDecoder().decode(await unpack('live'))),
+	library = await openLibrary(await unpack('module'), data.files);
 
 /* --- what is asked ------------------------------------------------------------------------------------------ */
 
@@ -76,16 +47,11 @@ const question = (s) => [`@${s.machine}`, ...clean(s.work).split(/\s+/).filter(B
 	...Object.entries(s.sets).map(([k, v]) => `=${clean(k)}=${clean(v)}`), '-fidelity=analytic'].join('\n');
 /* {text}: the document or its figures; {why}: what is wrong. */
 function ask(s, whole) {
-	const [p] = put(question(s)), rc = x.live_ask(live, p, whole ? 1 : 0), text = answer();
-	return rc === 0 ? { text, of: JSON.parse(text) } : { why: text };
+	const a = library.ask(question(s), whole);
+	return a.why === undefined ? { text: a.text, of: JSON.parse(a.text) } : a;
 }
 function readParameters() {
-	parameters = new Map();
-	if (x.live_parameters(live) !== 0) return;
-	for (const line of answer().split('\n')) {
-		const [key, value, range, help] = line.split('\t');
-		if (key) parameters.set(key, { value, range, help });
-	}
+	parameters = new Map(library.parameters().map(([key, value, range, help]) => [key, { value, range, help }]));
 }
 
 /* --- sliders ------------------------------------------------------------------------------------------------ */
@@ -96,7 +62,7 @@ function values(key, text) {
 	if (!m || Number(m[1]) === 0) return [text];
 	const all = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1, 5 / 4, 3 / 2, 2, 3, 4, 6, 8].map((f) => Number(m[1]) * f)
 		.filter((v) => !/^\d+$/.test(m[1]) || Number.isInteger(v)).map((v) => String(+v.toPrecision(9)) + (m[2] ?? ''));
-	return [...new Set(all)].filter((v) => v === text || x.live_check(live, put(`${key}=${v}`)[0]) === 0);
+	return [...new Set(all)].filter((v) => v === text || library.check(`${key}=${v}`));
 }
 function slider(key) {
 	let held = false; /* from the first move until it is let go: one step to undo */
@@ -255,7 +221,6 @@ $('machine').addEventListener('change', () => change({ ...state, machine: $('mac
 const machines = Object.keys(data.files).filter((f) => /^(page|configs\/npu)\//.test(f));
 $('machine').replaceChildren(...machines.map((f) => Object.assign(document.createElement('option'), { value: f, textContent: named(f) + (f.startsWith('page/') ? ' (as given)' : '') })));
 $('version').textContent = data.version;
-await start();
 state = fromAddress() ?? state;
 show(true);
 /* For tests: a question as the page asks it. */
