@@ -21,7 +21,7 @@ static void on_progress(void *arg, size_t done, size_t of)
 
 static int write_page(const struct design_doc *v, struct err *e)
 {
-	const struct page_template t = { report_page, report_page_end };
+	const struct page_template t = { report_page, report_page_end, NULL };
 	struct str html = STR_INIT;
 	int rc = design_page(&t, v, &html, e);
 
