@@ -34,6 +34,18 @@ serve --prefill dsocr-8 --decode dsocr-8 --find-rate --slo-tpot '1 ms' --slo-ttf
 serve --prefill dsocr-8 --decode dsocr-8 --rate 40/s --timeline "$TMP/t.json" >/dev/null
 grep -o '"process_name"[^}]*}' "$TMP/t.json" | grep -o '"name":"[^"]*"' | tail -n 2
 
+echo "machines of several chips"
+for t in "" "--tp 1"; do serve -c dsocr-8 --rate 40/s $t --format json >"$TMP/tp${t#--tp }"; done
+cmp "$TMP/tp" "$TMP/tp1" && echo "a chip alone is the machine"
+for t in 1 4; do
+	"$NPUSIM" serve -c dsocr-8 -m llama-3.1-8b --layers 4 --tp $t --prompt 512 --output 32 --number 60 --check 0 --find-rate --slo-tpot '3 ms' --format json >"$TMP/of$t"
+done
+awk -v a="$(number max_rate "$TMP/of1")" -v b="$(number max_rate "$TMP/of4")" -v m="$(number kv_bytes "$TMP/of1")" -v n="$(number kv_bytes "$TMP/of4")" -v x="$(number block_bytes "$TMP/of1")" -v y="$(number block_bytes "$TMP/of4")" 'BEGIN { print "four keep a higher rate " (a > 0 && b > a) ", each with more of its memory for a cache " (n > m) " of which it has a fourth " (4 * y == x) }'
+serve --prefill dsocr-8:2 --decode dsocr-8 --tp 2 --rate 40/s | sed -n '1s/.*: //p'
+try serve -c dsocr-8 --tp 16 -m llama-3.2-1b --rate 4/s
+try serve -c dsocr-8 --tp 2 --dp 2 -m llama-3.2-1b --rate 4/s
+try serve -c dsocr --tp 2 -m llama-3.2-1b --rate 4/s
+
 echo "what cannot be"
 MODEL="-m llama-3.2-1b --rate 4/s"
 try serve -c dsocr --prefill h200 --decode dsocr $MODEL
