@@ -153,15 +153,16 @@ static int ablate_run_take(const struct plan *p, struct ablate_run *r, enum run_
 struct running {
 	struct plan *p;
 	struct limits_job job;
-	const struct limits_row **rows; /* of the plan */
+	const struct limits_row **rows; /* of this round */
 	struct limits_crew *crew;
-	size_t *which; /* of this round, in the plan */
+	size_t *which; /* they are of the plan */
 	struct limits_seen *seen;
 	size_t n;
 };
 
 static void ablate_run_ask(struct running *g, size_t row)
 {
+	g->rows[g->n] = &g->p->rows.v[row];
 	g->which[g->n++] = row;
 }
 
@@ -170,7 +171,7 @@ static int run_round(struct running *g)
 	struct plan *p = g->p;
 
 	g->job.of = g->job.done + g->n;
-	if (g->n && limits_crew_run(g->crew, &g->job, g->which, g->n, g->seen, p->e) < 0)
+	if (g->n && limits_crew_run(g->crew, &g->job, g->rows, g->n, g->seen, p->e) < 0)
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
 		if (ablate_run_take(p, p->slots[g->which[i]].to, g->job.fidelity, &g->seen[i]) < 0)
@@ -220,11 +221,9 @@ static int run_events(struct running *g, const struct ablate_result *r)
 
 static int run_plan(struct running *g, const struct ablate_how *how, const struct ablate_result *r)
 {
-	for (size_t i = 0; i < g->p->rows.n; i++) {
-		g->rows[i] = &g->p->rows.v[i];
+	for (size_t i = 0; i < g->p->rows.n; i++)
 		ablate_run_ask(g, i);
-	}
-	if (!(g->crew = limits_crew_new(&g->job, g->rows, g->p->rows.n, g->p->e)) || run_round(g) < 0)
+	if (!(g->crew = limits_crew_new(&g->job, g->p->rows.n, g->p->e)) || run_round(g) < 0)
 		return -1;
 	return how->both && !r->base.refused ? run_events(g, r) : 0;
 }
@@ -246,7 +245,10 @@ int ablate_run(const struct ablation *x, size_t workload, const struct op_stream
 		.x = x, .a = a, .rows = { .a = a }, .slots = arena_array(a, runs + 1, sizeof *p.slots), .e = e
 	};
 	struct running g = { .p = &p,
-		             .job = { &q, x->machines, how->both ? RUN_ANALYTIC : how->fidelity, 0, runs },
+		             .job = { .q = &q,
+		                      .machines = x->machines,
+		                      .fidelity = how->both ? RUN_ANALYTIC : how->fidelity,
+		                      .of = runs },
 		             .rows = arena_array(a, runs + 1, sizeof *g.rows),
 		             .which = arena_array(a, runs + 1, sizeof *g.which),
 		             .seen = calloc(runs + 1, sizeof *g.seen) };

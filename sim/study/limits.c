@@ -22,11 +22,6 @@ const char *limits_move_name(enum limits_move m)
 
 /* --- what rows say ------------------------------------------------------------------------------------------------- */
 
-static double part_saved(ps_t base, ps_t total)
-{
-	return base ? ((double)base - (double)total) / (double)base : 0;
-}
-
 bool limits_by_events(const struct limits_result *r, const struct limits_row *row)
 {
 	return r->event_ps && row->event_ps;
@@ -34,8 +29,8 @@ bool limits_by_events(const struct limits_result *r, const struct limits_row *ro
 
 static double gain_of(const struct limits_result *r, const struct limits_row *row)
 {
-	return limits_by_events(r, row) ? part_saved(r->event_ps, row->event_ps)
-	                                : part_saved(r->base_ps, row->total_ps);
+	return limits_by_events(r, row) ? limits_part_saved(r->event_ps, row->event_ps)
+	                                : limits_part_saved(r->base_ps, row->total_ps);
 }
 
 double limits_gain(const struct limits_result *r, const struct limits_row *row, uint32_t fraction_ppm)
@@ -45,10 +40,9 @@ double limits_gain(const struct limits_result *r, const struct limits_row *row, 
 	return row->step > 0 ? gain / row->step * fraction_ppm / PPM : gain;
 }
 
-/* The closed form takes no notice of it. */
 static bool left_out(const struct limits_row *row)
 {
-	return row->n_sets == 1 && !engine_form_covers(row->sets[0]);
+	return limits_left_out(row->sets, row->n_sets);
 }
 
 static double limits_size_of(double x)
@@ -63,7 +57,7 @@ static bool nothing(double gain)
 
 bool limits_within(const struct limits_result *r, const struct limits_row *row)
 {
-	const double e = gain_of(r, row), f = part_saved(r->base_ps, row->total_ps);
+	const double e = gain_of(r, row), f = limits_part_saved(r->base_ps, row->total_ps);
 
 	if (row->refused || !limits_by_events(r, row) || left_out(row) || (nothing(e) && nothing(f)))
 		return false;
@@ -155,29 +149,43 @@ struct asked {
 	struct limits_rows rows;
 	struct arena *a;
 	struct err *e;
+	struct limits_crew *crew;
 	bool beyond; /* nobody builds what there is */
 	size_t done; /* runs, for progress */
 };
 
-/* Runs `n` rows in place. */
-static int run_rows(struct asked *x, enum run_fidelity fidelity, struct limits_row **rows, size_t n,
-                    struct limits_seen *seen)
+static struct limits_job limits_job_of(const struct asked *x, enum run_fidelity fidelity)
 {
-	const struct limits_job job = {
-		.q = x->q, .machines = x->machines, .fidelity = fidelity, .done = x->done, .of = x->done + n
-	};
-
-	x->done += n;
-	return limits_run_rows(&job, (const struct limits_row *const *)rows, n, seen, x->e);
+	return (struct limits_job){ .q = x->q, .machines = x->machines, .fidelity = fidelity };
 }
 
-static int limits_fill(struct asked *x, struct limits_row **rows, size_t n)
+static int run_rows(struct asked *x, const struct limits_job *how, struct limits_row **rows, size_t n,
+                    struct limits_seen *seen)
+{
+	struct limits_job job = *how;
+
+	job.done = x->done;
+	job.of = x->done += n;
+	return limits_crew_run(x->crew, &job, (const struct limits_row *const *)rows, n, seen, x->e);
+}
+
+/* `singles`: with events, too, those that are too near the base. */
+static int limits_fill(struct asked *x, struct limits_row **rows, size_t n, bool singles)
 {
 	struct limits_seen *seen = calloc(n + 1, sizeof *seen);
-	int rc = seen ? run_rows(x, x->q->run.fidelity, rows, n, seen) : err_nomem(x->e, NULL);
+	struct limits_job job = limits_job_of(x, x->q->run.fidelity);
+	int rc;
+
+	if (singles) {
+		job.base_ps = x->out->base_ps;
+		job.event_ps = x->out->event_ps;
+	}
+	rc = seen ? run_rows(x, &job, rows, n, seen) : err_nomem(x->e, NULL);
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		rows[i]->total_ps = seen[i].total_ps;
+		rows[i]->event_ps = seen[i].event_ps;
+		x->out->event_runs += seen[i].event_ps > 0;
 		memcpy(rows[i]->stall_ps, seen[i].stall_ps, sizeof rows[i]->stall_ps);
 		if ((seen[i].kind && !(rows[i]->refused = arena_strdup(x->a, seen[i].why))) ||
 		    (seen[i].beyond[0] && !x->beyond && !(rows[i]->beyond = arena_strdup(x->a, seen[i].beyond))))
@@ -204,24 +212,31 @@ static struct limits_row **pointers(struct asked *x, size_t from, struct limits_
 
 static int ask_base(struct asked *x, const struct machine_conf *c)
 {
-	const struct limits_job job = { .q = x->q, .machines = x->machines, .fidelity = x->q->run.fidelity };
+	const struct limits_job job = limits_job_of(x, x->q->run.fidelity), events = limits_job_of(x, RUN_EVENT);
 	struct real_beyond beyond[REAL_MOST];
 	struct limits_seen seen;
 
-	if (limits_run_one(&job, NULL, 0, NULL, &seen) < 0)
+	if (limits_crew_one(x->crew, &job, &seen) < 0)
 		return err_set(x->e, (enum err_kind)seen.kind, "%s", seen.why);
 	x->beyond = real_machine(&c->cfg, 1, beyond) > 0;
 	x->out->base_ps = seen.total_ps;
 	x->out->bound = (enum res)seen.bound;
 	memcpy(x->out->stall_ps, seen.stall_ps, sizeof seen.stall_ps);
 	x->out->runs = 1;
+	if (!x->q->events)
+		return 0;
+	if (limits_crew_one(x->crew, &events, &seen) < 0)
+		return err_set(x->e, ERR_STUCK, "%s", seen.why);
+	x->out->event_ps = seen.total_ps;
+	x->out->event_runs = 1;
 	return 0;
 }
 
 static int run_events(struct asked *x, struct limits_row **rows, size_t n)
 {
+	const struct limits_job job = limits_job_of(x, RUN_EVENT);
 	struct limits_seen *seen = calloc(n + 1, sizeof *seen);
-	int rc = seen ? run_rows(x, RUN_EVENT, rows, n, seen) : err_nomem(x->e, NULL);
+	int rc = seen ? run_rows(x, &job, rows, n, seen) : err_nomem(x->e, NULL);
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		rows[i]->event_ps = seen[i].total_ps;
@@ -233,43 +248,13 @@ static int run_events(struct asked *x, struct limits_row **rows, size_t n)
 	return rc;
 }
 
-static bool too_near(const struct limits_result *r, const struct limits_row *row)
-{
-	const double off = limits_size_of(part_saved(r->event_ps, r->base_ps));
-
-	return !row->refused && (left_out(row) || limits_size_of(part_saved(r->base_ps, row->total_ps)) <
-	                                                  2 * (off > LIMITS_SPREAD ? off : LIMITS_SPREAD));
-}
-
-/* The base, and single changes that are too near it. */
-static int ask_near(struct asked *x)
-{
-	struct limits_row base = { .n_sets = 0 }, *one = &base, **v;
-	size_t n = 0;
-
-	if (!x->q->events)
-		return 0;
-	if (run_events(x, &one, 1) < 0)
-		return -1;
-	if (base.refused)
-		return err_set(x->e, ERR_STUCK, "%s", base.refused);
-	x->out->event_ps = base.event_ps;
-	if (!(v = arena_array(x->a, x->rows.n + 1, sizeof *v)))
-		return err_nomem(x->e, NULL);
-	for (size_t i = 0; i < x->rows.n; i++)
-		if (too_near(x->out, &x->rows.v[i]))
-			v[n++] = &x->rows.v[i];
-	return run_events(x, v, n);
-}
-
 static int ask_singles(struct asked *x, const struct machine_conf *c)
 {
 	struct limits_row **v;
 
-	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)) ||
-	    limits_fill(x, v, x->rows.n) < 0)
+	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)))
 		return -1;
-	return ask_near(x);
+	return limits_fill(x, v, x->rows.n, true);
 }
 
 /* All that costs nothing alone, as one row. */
@@ -308,7 +293,7 @@ static int ask_pairs(struct asked *x)
 
 	if (find_free(x) < 0 || limits_pairs(x->q, x->out, &x->rows, x->e) < 0 ||
 	    !(v = pointers(x, singles, &x->out->all_free)) ||
-	    limits_fill(x, v, x->rows.n - singles + (x->out->n_free > 0)) < 0)
+	    limits_fill(x, v, x->rows.n - singles + (x->out->n_free > 0), false) < 0)
 		return -1;
 	keep_finds(x, singles);
 	return 0;
@@ -363,9 +348,14 @@ int limits_run_on(const struct limits_question *q, struct machine_base *machines
                   struct limits_result *out, struct err *e)
 {
 	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e, .machines = machines };
+	const struct limits_job job = limits_job_of(&x, q->run.fidelity);
+	int rc = -1;
 
 	memset(out, 0, sizeof *out);
-	return limits_ask(&x);
+	if ((x.crew = limits_crew_new(&job, LIMITS_JOBS, e)))
+		rc = limits_ask(&x);
+	limits_crew_free(x.crew);
+	return rc;
 }
 
 int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)

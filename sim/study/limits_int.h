@@ -24,6 +24,9 @@ struct limits_job {
 	const struct limits_question *q;
 	struct machine_base *machines; /* of q's config and sets: what the rows' machines are made of */
 	enum run_fidelity fidelity;
+	/* Of the base, in closed form and with events: rows in closed form that are too near it for that run with events, too.
+	 * 0: none does. */
+	ps_t base_ps, event_ps;
 	size_t done, of; /* for progress: before these rows, and with them */
 	/* Of each run in this process, with its machine; NULL: nobody asks. */
 	void (*seen)(void *arg, const struct machine_conf *c, const struct run_result *x);
@@ -32,26 +35,31 @@ struct limits_job {
 /* What one row's run answered. */
 struct limits_seen {
 	ps_t total_ps, stall_ps[RES_COUNT];
+	ps_t event_ps;                            /* of a row too near the base; 0: it is not */
 	uint64_t dram_bytes, energy_fj, area_nm2; /* 0: the machine's power, its process is not known */
 	uint32_t bound;                           /* enum res: the roofline's */
 	char beyond[40];                          /* why nobody builds it, in words; "" */
 	uint32_t kind;                            /* enum err_kind of what went wrong */
 	char why[640];
 };
-/* Workers that stay for several rounds over the same rows, with what they have mapped; `rows` must stay, too. */
+/* Workers that stay for several rounds, with what they have mapped: at most the job's, for rounds of `most` rows. */
 struct limits_crew;
-struct limits_crew *limits_crew_new(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
-                                    struct err *e);
+struct limits_crew *limits_crew_new(const struct limits_job *job, size_t most, struct err *e);
 void limits_crew_free(struct limits_crew *c);
-/* Runs those rows by the job's fidelity; seen[i] is row which[i]'s. Fails as limits_run_rows. */
-int limits_crew_run(struct limits_crew *c, const struct limits_job *job, const size_t *which, size_t n,
-                    struct limits_seen *seen, struct err *e);
+/* The design itself, here: before the first round, what it was mapped with is every worker's. */
+int limits_crew_one(struct limits_crew *c, const struct limits_job *job, struct limits_seen *seen);
 /* Runs each row once; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
  * that cannot be built or cannot work. */
-int limits_run_rows(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+int limits_crew_run(struct limits_crew *c, const struct limits_job *job, const struct limits_row *const *rows, size_t n,
                     struct limits_seen *seen, struct err *e);
 /* The design itself, or with these sets over it. */
 int limits_run_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
                    struct limits_seen *seen);
+/* The closed form takes no notice of that one change. */
+bool limits_left_out(const char *const *sets, size_t n_sets);
+static inline double limits_part_saved(ps_t base, ps_t total)
+{
+	return base ? ((double)base - (double)total) / (double)base : 0;
+}
 
 #endif
