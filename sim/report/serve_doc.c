@@ -201,7 +201,7 @@ static void told_memory(const struct serve_run *r, struct str *out)
 	if (r->pools ? r->pools->n > 1 : r->policy.part != SCHED_WHOLE)
 		str_addf(out, "memory   %s: weights ", r->conf->cfg.name);
 	else
-		str_add(out, "memory   weights ");
+		str_addf(out, "memory   %sweights ", serve_chips(r) > 1 ? "of a chip: " : "");
 	serve_doc_bytes(out, "", r->own.memory.weights + r->draft.memory.weights);
 	serve_doc_bytes(out, ", KV cache ", r->kv_bytes);
 	str_addf(out, " in blocks of %u tokens", r->policy.block);
@@ -469,6 +469,7 @@ static void json_machine(struct doc *d, const struct serve_run *r)
 
 	pools_doc_machines(r, &s);
 	doc_text(d, "machine", str_c(&s));
+	doc_count(d, "chips", serve_chips(r));
 	doc_free(d, &s);
 }
 
