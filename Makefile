@@ -67,7 +67,7 @@ REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc mode
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
-            page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
+            packed page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen out out_html out_sql shells outfile opt opt_help opt_jobs inner opt_files opt_man opt_complete progress
@@ -110,7 +110,7 @@ FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve st
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)
 LIVE = sim/live/live.c sim/live/live_yaml.c
-ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c $(EXAMPLES)
+ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c validate/tests/same/library.c $(EXAMPLES)
 
 # From the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) \
@@ -263,12 +263,16 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
-REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js compared.js \
+REPORT_PARTS = $(addprefix results/report/,bundle.sh pack.js unpack.js charts.js charts_vega.js page.html page_script.js page.css live.css page.js live_library.js live.js run.js run_points.js compared.js \
                sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js serve.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
 	$(say) PAGE $@
 	$(Q)sh results/report/bundle.sh $@
+
+$(REPORT)/live.html: $(addprefix results/report/,bundle.sh live.html page.css live.css unpack.js live_library.js live.js)
+	$(say) PAGE $@
+	$(Q)sh results/report/bundle.sh live $@
 
 .PHONY: report-page
 report-page: ## fetch the charts of npusim report by npm once more, after it failed
@@ -278,21 +282,23 @@ report-page: ## fetch the charts of npusim report by npm once more, after it fai
 $(REPORT)/.npm: FORCE
 	@$(call write_if_changed,"$$(command -v node) $$(command -v npm)")
 
-$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html results/report/live.html $B/.flags
+$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html $(REPORT)/live.html $B/.flags
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' -DLIVE_PAGE='"results/report/live.html"' $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' -DLIVE_PAGE='"$(REPORT)/live.html"' $(CFLAGS) -c -o $@ $<
 
 # --- the library as WebAssembly, for npusim page: no files, no threads, one machine after the other ---------------
 CLANG = clang
 WASM = $(BUILD)/wasm
 # What is not called there is not there: reading profiles, databases, workers.
 WASM_LEFT_OUT = sim/base/pool.c sim/base/inputs.c sim/base/db.c sim/base/newfile.c sim/base/temp.c traces/db/% traces/read/% results/db/% results/plot/% \
-                sim/align/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% sim/live/live_page.c \
+                sim/align/% sim/program/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% sim/live/live_page.c sim/report/packed.c \
                 sim/ui/opt% sim/ui/inner.c sim/ui/screen.c sim/ui/progress.c sim/ui/outfile.c
 WASM_OBJ = $(patsubst %.c,$(WASM)/%.o,$(filter-out $(WASM_LEFT_OUT),$(LIB_SRC)) $(LIVE))
+# What a move of a slider runs is to be quick, all else small.
+WASM_OPT = $(if $(filter $(WASM)/sim/map/% $(WASM)/sim/engine/% $(WASM)/sim/base/% $(WASM)/arch/%,$@),-O2,-Oz)
 # Headers of libraries from the host, behind those of the target.
-WASM_CFLAGS = --target=wasm32-wasi -std=c11 -Wall -Wextra -O2 -DNDEBUG -ffp-contract=off -fvisibility=hidden -ffunction-sections -fdata-sections -I. \
+WASM_CFLAGS = --target=wasm32-wasi -std=c11 -Wall -Wextra $(WASM_OPT) -DNDEBUG -ffp-contract=off -fvisibility=hidden -ffunction-sections -fdata-sections -I. \
               -D_POSIX_C_SOURCE=200809L -DNPUSIM_ROOT='""' -DNPUSIM_SHARE='""' -DNPUSIM_LIB='""' \
               -idirafter /usr/include $(addprefix -idirafter ,$(wildcard /usr/include/*-linux-gnu))
 
@@ -472,6 +478,11 @@ claims: all ## every figure of validate/CLAIMS.md worked out again from tables a
 .PHONY: check-python
 check-python: all ## results/python beside the program: 200 random machines to the byte, faults, searches, the notebook (a part of check)
 	@sh validate/tools/python.sh $B
+
+.PHONY: check-same
+MACHINES = 1000
+check-same: live ## MACHINES random machines: command line, library, Python and WebAssembly the same to the byte (a few in check)
+	@CC='$(CC)' sh $T/same/same.sh $B $(MACHINES)
 
 .PHONY: silicon
 silicon: all ## NPUs against rows that others timed on them: by data sheet, by ten rows, roofline beside

@@ -298,6 +298,7 @@ static bool plan_one_way(const struct link_cfg *c, const struct link_ask *q, str
 /* --- protocols --------------------------------------------------------------------------------------------------- */
 
 #define BIT(id) (1u << LINK_AS_##id)
+#define PACKED  (BIT(PLAIN) | BIT(LL) | BIT(LL_FEW) | BIT(LL128))
 
 /* Where none of its protocols is there its bytes go as they are. */
 static const struct algorithm {
@@ -305,17 +306,24 @@ static const struct algorithm {
 	unsigned protocols;
 	bool asked; /* only by name */
 } algorithms[LINK_ALGORITHM_COUNT] = {
-	[LINK_BY_RING] = { plan_ring, BIT(PLAIN) | BIT(LL) | BIT(LL128), false },
+	[LINK_BY_RING] = { plan_ring, PACKED, false },
 	[LINK_BY_ONE_SHOT] = { plan_one_way, BIT(DIRECT), false },
 	[LINK_BY_TWO_SHOT] = { plan_two_shot, BIT(DIRECT), false },
-	[LINK_BY_TREE] = { plan_tree, BIT(PLAIN) | BIT(LL) | BIT(LL128), true },
+	[LINK_BY_TREE] = { plan_tree, PACKED, true },
 	[LINK_BY_IN_SWITCH] = { plan_in_switch, BIT(IN_SWITCH), false },
-	[LINK_BY_GROUPS] = { plan_groups, BIT(PLAIN) | BIT(LL) | BIT(LL128), false },
+	[LINK_BY_GROUPS] = { plan_groups, PACKED, false },
 };
 
-#define X(id, name, prefix, own) [LINK_AS_##id] = own,
-static const bool own_counts[LINK_PROTOCOL_COUNT] = { LINK_PROTOCOLS(X) };
-#undef X
+/* Direct algorithms, sends and switches hide it. */
+static ps_t own_part(const struct link_cfg *c, const struct plan *p, enum link_protocol as)
+{
+	const bool packed = as == LINK_AS_LL || as == LINK_AS_LL_FEW;
+	const uint64_t rate = packed ? c->ll_local : c->local;
+
+	if (!p->own || (!packed && as != LINK_AS_PLAIN && as != LINK_AS_LL128))
+		return 0;
+	return c->local_latency + (rate ? transfer(p->own, rate) : 0);
+}
 
 static struct link_time time_as(const struct link_cfg *c, const struct plan *p, enum link_algorithm by,
                                 enum link_protocol as)
@@ -325,7 +333,7 @@ static struct link_time time_as(const struct link_cfg *c, const struct plan *p, 
 	struct link_time t = { .start = x->overhead + (as == LINK_AS_DIRECT ? 0 : c->call),
 		               .steps = p->steps * x->latency + p->far_steps * c->between_latency,
 		               .wire = transfer(p->load, rate) + (p->across ? transfer(p->across, far) : 0),
-		               .own = c->local && own_counts[as] ? transfer(p->own, c->local) : 0,
+		               .own = own_part(c, p, as),
 		               .sent = p->sent,
 		               .n_steps = p->steps,
 		               .by = by,
@@ -338,8 +346,10 @@ static struct link_time time_as(const struct link_cfg *c, const struct plan *p, 
 static unsigned protocols_of(const struct link_cfg *c, const struct link_ask *q, enum link_algorithm by)
 {
 	const bool sends = q->what == LINK_ALL_TO_ALL || q->what == LINK_SEND;
+	const bool one_way = q->what == LINK_BROADCAST || q->what == LINK_SEND;
 	unsigned may = sends ? BIT(SEND) | BIT(SEND_LL) | BIT(SEND_LARGE) : algorithms[by].protocols, there = 0;
 
+	may |= one_way ? BIT(ONE_WAY) : 0;
 	for (int as = 0; as < LINK_PROTOCOL_COUNT; as++)
 		there |= may >> as & 1 && c->protocol[as].share ? 1u << as : 0;
 	return there ? there : BIT(PLAIN);
@@ -354,6 +364,8 @@ bool link_time_by(const struct link_cfg *c, const struct link_ask *q, enum link_
 	if (by == LINK_BY_AUTO || q->chips < 2 || !c->bandwidth || !algorithms[by].plan(c, q, &p))
 		return false;
 	as = protocols_of(c, q, by);
+	if (c->ll_most && p.sent > c->ll_most)
+		as &= ~BIT(LL);
 	for (int i = 0; i < LINK_PROTOCOL_COUNT; i++)
 		if (as >> i & 1) {
 			const struct link_time t = time_as(c, &p, by, (enum link_protocol)i);

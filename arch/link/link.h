@@ -6,8 +6,10 @@
  * holds. Of W chips a ring goes W - 1 steps and sends (W - 1) / W of the bytes (an all-reduce twice, a reduce-scatter and an
  * all-gather); the direct algorithms (one_shot: all read all of it; two_shot: each its part, then all parts) take a step a pass, a
  * tree log2 W steps each way with all bytes, and a switch that reduces takes a chip's bytes once and its part of the result.
- * A protocol is how a library packs bytes: with a flag in every word (ll), a flag in 128 bytes (ll128), or as they are. `own` is
- * the part of the bytes that a chip adds or copies itself.
+ * A protocol is how a library packs bytes: with a flag in every word (ll; ll_few: by few channels, which start sooner), a flag in
+ * 128 bytes (ll128), or as they are; where bytes go one way alone (send, broadcast) there may be a faster one. A library that
+ * chooses by bytes sent leaves ll behind at `ll_most`, even where it were faster still. `own` is the part of the bytes that a
+ * chip adds or copies itself, after `local_latency`.
  * Topologies: `switch` any two chips at the full rate; `full` a link to each other chip; `ring`; `torus` and `mesh` of two
  * dimensions, which rings use both at once. A collective of fewer chips than the system has lies on neighbours.
  * Two levels (`group`): groups of chips (a host, a socket) with a way between them that a group's chips share. Ring along all
@@ -31,11 +33,11 @@
 #define LINK_ALGORITHMS(X) \
 	X(RING, ring) X(ONE_SHOT, one_shot) X(TWO_SHOT, two_shot) X(TREE, tree) X(IN_SWITCH, in_switch) X(GROUPS, groups)
 #define LINK_TOPOLOGIES(X) X(SWITCH, switch) X(FULL, full) X(RING, ring) X(TORUS, torus) X(MESH, mesh)
-/* X(ID, name, prefix of its parameters, whether the chip's own part counts beside it) */
+/* X(ID, name, prefix of its parameters) */
 #define LINK_PROTOCOLS(X) \
-	X(PLAIN, plain, "", 1) X(LL, ll, "ll_", 0) X(LL128, ll128, "ll128_", 1) X(DIRECT, direct, "direct_", 0) \
-	X(SEND, send, "send_", 0) X(SEND_LL, send_ll, "send_ll_", 0) X(SEND_LARGE, send_large, "send_large_", 0) \
-	X(IN_SWITCH, switch, "switch_", 0)
+	X(PLAIN, plain, "") X(LL, ll, "ll_") X(LL_FEW, ll_few, "ll_few_") X(LL128, ll128, "ll128_") \
+	X(DIRECT, direct, "direct_") X(SEND, send, "send_") X(SEND_LL, send_ll, "send_ll_") \
+	X(SEND_LARGE, send_large, "send_large_") X(ONE_WAY, one_way, "one_way_") X(IN_SWITCH, switch, "switch_")
 
 #define X(id, name) LINK_##id,
 enum link_collective { LINK_COLLECTIVES(X) LINK_COLLECTIVE_COUNT };
@@ -46,7 +48,7 @@ enum link_algorithm { LINK_BY_AUTO, LINK_ALGORITHMS(X) LINK_ALGORITHM_COUNT };
 #define X(id, name) LINK_TOPOLOGY_##id,
 enum link_topology { LINK_TOPOLOGIES(X) LINK_TOPOLOGY_COUNT };
 #undef X
-#define X(id, name, prefix, own) LINK_AS_##id,
+#define X(id, name, prefix) LINK_AS_##id,
 enum link_protocol { LINK_PROTOCOLS(X) LINK_PROTOCOL_COUNT };
 #undef X
 /* clang-format on */
@@ -64,6 +66,9 @@ struct link_cfg {
 	uint32_t topology, columns;
 	uint64_t bandwidth;  /* bytes/s of a chip, one way; 0: there are no links */
 	uint64_t local;      /* bytes/s; 0: that part takes no time of its own */
+	uint64_t ll_local;   /* the same of ll and ll_few, packing and unpacking too */
+	ps_t local_latency;  /* before it */
+	uint64_t ll_most;    /* bytes that a chip sends: more do not go by ll; 0: all may */
 	ps_t call;           /* not of an algorithm that is direct by a protocol of its own */
 	uint32_t collective; /* enum link_algorithm */
 	uint32_t direct;     /* enum link_direct */

@@ -10,7 +10,7 @@ static const char *const collective_names[] = { LINK_COLLECTIVES(NAME) NULL };
 static const char *const algorithm_names[] = { "auto", LINK_ALGORITHMS(NAME) NULL };
 static const char *const topology_names[] = { LINK_TOPOLOGIES(NAME) NULL };
 #undef NAME
-#define NAME(id, name, prefix, own) #name,
+#define NAME(id, name, prefix) #name,
 static const char *const direct_names[] = { "none", "all_reduce", "all", NULL };
 static const char *const protocol_names[] = { LINK_PROTOCOLS(NAME) NULL };
 #undef NAME
@@ -23,6 +23,7 @@ static const char *const protocol_names[] = { LINK_PROTOCOLS(NAME) NULL };
 	               what ": a step, from a chip to the next and seen there", src), \
 		CFG_PPM(struct link_cfg, P(id).share, prefix "share", share_, 0, 1000000, \
 	                what ": of the bandwidth, what is data; 0: there is no such protocol", src)
+#define PPM    1000000
 #define ABSENT "none: the bytes go as they are"
 
 const struct cfg_field link_schema[] = {
@@ -38,6 +39,8 @@ const struct cfg_field link_schema[] = {
 	CFG_RATE(struct link_cfg, local, "local", "0", 0, UINT64_C(1) << 50, NULL,
 	         "at which a chip adds and copies its own part of a collective; 0: that is hidden",
 	         "our choice: units add what the DMA brings"),
+	CFG_PS(struct link_cfg, local_latency, "local_latency", "0", 0, 100000 * PS_US, NULL,
+	       "before a chip adds and copies its own part", "our choice: as local"),
 	CFG_PS(struct link_cfg, call, "call", "0", 0, 100000 * PS_US, NULL,
 	       "what the caller of a library's collective adds to each; an engine calls its own one_shot itself",
 	       "our choice: its dispatch is the machine's"),
@@ -63,11 +66,18 @@ const struct cfg_field link_schema[] = {
 	PROTOCOL(PLAIN, "", "1 us", "500 ns", "100 %", "bytes as they are",
 	         "our choice: a descriptor and a flag written and seen, and some 200 ns of wire and switch each way"),
 	PROTOCOL(LL, "ll_", "0", "0", "0", "a flag in every word", ABSENT),
+	CFG_BYTES(struct link_cfg, ll_most, "ll_most", "0", 0, UINT64_C(1) << 50, NULL,
+	          "a chip that sends more does not do it by ll, even where that were faster; 0: it may", "the fastest"),
+	CFG_RATE(struct link_cfg, ll_local, "ll_local", "0", 0, UINT64_C(1) << 50, NULL,
+	         "local of ll and ll_few, whose flags are added and taken off; 0: that is hidden",
+	         "our choice: as local"),
+	PROTOCOL(LL_FEW, "ll_few_", "0", "0", "0", "a flag in every word, by few channels, which start sooner", ABSENT),
 	PROTOCOL(LL128, "ll128_", "0", "0", "0", "a flag in 128 bytes", ABSENT),
 	PROTOCOL(DIRECT, "direct_", "0", "0", "0", "one_shot and two_shot", "none of their own: as bytes as they are"),
 	PROTOCOL(SEND, "send_", "0", "0", "0", "send and all_to_all", "none of their own: as bytes as they are"),
 	PROTOCOL(SEND_LL, "send_ll_", "0", "0", "0", "send and all_to_all, a flag in every word", ABSENT),
 	PROTOCOL(SEND_LARGE, "send_large_", "0", "0", "0", "send and all_to_all, by more channels", ABSENT),
+	PROTOCOL(ONE_WAY, "one_way_", "0", "0", "0", "send and broadcast: no bytes come back", ABSENT),
 	PROTOCOL(IN_SWITCH, "switch_", "0", "0", "0", "in_switch", "none of its own: as bytes as they are"),
 	CFG_END
 };
@@ -122,6 +132,10 @@ int link_cfg_check(const struct link_cfg *c, struct err *e)
 	if (c->local && c->local < c->bandwidth)
 		return err_set(e, ERR_CONFIG,
 		               "'links.local' is below 'links.bandwidth': a chip could not add or copy what comes in");
+	if (c->ll_local && c->ll_local / PPM * PPM < c->bandwidth / PPM * c->P(LL).share)
+		return err_set(e, ERR_CONFIG,
+		               "'links.ll_local' is below 'links.ll_share' of 'links.bandwidth': a chip could not take"
+		               " what comes in");
 	if (c->group && c->chips && c->chips % c->group)
 		return err_set(e, ERR_CONFIG, "'links.chips' is %u, and with 'links.group' %u it must be a multiple",
 		               c->chips, c->group);

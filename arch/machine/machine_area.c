@@ -65,6 +65,7 @@ static struct area_part kv_of(const struct machine_cfg *c, const struct tech *t)
 	if (!kv->size)
 		return out;
 	out.sram = area_sram(t, kv->size, 1);
+	/* Its rate is given in bytes a second, so at a faster clock it is fewer wires: that part of a die shrinks. */
 	out.logic = area_logic(t, area_crossing(t, 8 * (kv->bandwidth / 1000 / (c->clock ? c->clock : 1))));
 	return out;
 }

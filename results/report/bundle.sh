@@ -1,11 +1,15 @@
 #!/bin/sh
-# bundle.sh OUT - makes the page of `npusim report`: page.html with its style, its scripts and the chart library (Vega,
-# Vega-Lite, vega-embed: the versions of package-lock.json, by npm) in one text, which embed.S puts into the program.
+# bundle.sh OUT - makes the page of `npusim report`: page.html with its style, and packed (pack.js) its scripts and the chart library
+# (Vega, Vega-Lite, vega-tooltip: the versions of package-lock.json, by npm; charts.js says what of them), in one text, which embed.S
+# puts into the program.
+# bundle.sh live OUT - the same of live.html, the page of `npusim page`, which has no charts of that library and needs no npm.
 #
 # Without npm, or where it cannot get the library, OUT is one line that says so; the program builds all the same, and
 # `npusim report` prints that line. `make report-page` tries again.
 set -eu
 
+page=page
+[ "$1" != live ] || { page=live && shift; }
 out=$1
 dir=$(dirname "$out")
 here=$(dirname "$0")
@@ -16,7 +20,32 @@ without() {
 	exit 0
 }
 
+# fill PAGE: its lines, with what they name.
+fill() {
+	while IFS= read -r line; do
+		case $line in
+		"@licences") licences ;;
+		"@file "*) cat "$here/${line#@file }" ;;
+		"@packed")
+			printf '<script type="text/plain" id="script">%s</script>\n' "$(fill "$here/page_script.js" | "$esbuild" --minify --charset=utf8 --log-level=error | node "$here/pack.js")"
+			printf '<script type="text/plain" id="library">%s</script>\n' "$(node "$here/pack.js" <"$dir/charts.min.js")" ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done <"$1"
+}
+
+# A library that spelled the end of its element would end it.
+finish() {
+	[ "$(grep -oi '</script' "$out.new" | wc -l)" -eq "$(grep -c '^<script' "$out.new")" ] || { echo "$0: '</script' inside a script" >&2; exit 1; }
+	mv "$out.new" "$out"
+}
+
 mkdir -p "$dir"
+if [ $page = live ]; then
+	fill "$here/live.html" >"$out.new"
+	finish
+	exit 0
+fi
 if ! command -v npm >/dev/null 2>&1 || ! command -v node >/dev/null 2>&1; then
 	without "there was no npm when it was built; install Node.js with npm ('make deps' on Debian) and run make again"
 fi
@@ -30,10 +59,10 @@ if ! cmp -s "$here/package-lock.json" "$dir/fetched.json"; then
 	cp "$here/package-lock.json" "$dir/fetched.json"
 fi
 
-# A library's own build for browsers, without the place of a source map that nobody has.
-library() {
-	sed '/^\/\/# sourceMappingURL=/d' "$dir/node_modules/$1/build/$1.min.js"
-}
+cp "$here/charts.js" "$here/charts_vega.js" "$dir/"
+esbuild=$dir/node_modules/.bin/esbuild
+"$esbuild" "$dir/charts.js" --bundle --minify --legal-comments=none --log-level=error \
+	--alias:vega="$(cd "$dir" && pwd)/charts_vega.js" --outfile="$dir/charts.min.js" || without "esbuild could not bundle the chart library when it was built"
 
 # Licences of all that those builds hold; a text that several packages share stands once.
 licences() {
@@ -56,16 +85,5 @@ licences() {
 		END { if (text) show() }'
 }
 
-while IFS= read -r line; do
-	case $line in
-	"@library "*) library "${line#@library }" ;;
-	"@licences") licences ;;
-	"@file "*) cat "$here/${line#@file }" ;;
-	*) printf '%s\n' "$line" ;;
-	esac
-done <"$here/page.html" >"$out.new"
-
-# A library that spelled the end of its element would end it.
-scripts=$(grep -c '^<script' "$here/page.html")
-[ "$(grep -oi '</script' "$out.new" | wc -l)" -eq "$scripts" ] || { echo "$0: '</script' inside a script" >&2; exit 1; }
-mv "$out.new" "$out"
+fill "$here/page.html" >"$out.new"
+finish

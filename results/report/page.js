@@ -151,6 +151,8 @@ const CONFIG = {
 };
 
 const drawing = [];
+/* What is said of the results is there before the chart library is. */
+const library = new Promise((then) => (document.hidden ? then() : requestAnimationFrame(() => setTimeout(then)))).then(() => load('library'));
 
 /* The y of a chart that has a name a row, in that order. */
 function namesDown(field, names, axis) {
@@ -166,28 +168,19 @@ function namesDown(field, names, axis) {
 function chart(name, spec, then) {
 	const at = el('div', 'chart');
 	at.id = name;
+	const drawn = async () => {
+		await library;
+		const of = { $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG, ...spec },
+			tooltip = new charts.Handler({ theme: 'page' }).call,
+			view = new charts.View(charts.parse(charts.compile(of).spec), { renderer: 'svg', container: at, hover: false, tooltip });
+		await view.runAsync();
+		return then ? then(view) : null;
+	};
 	drawing.push(
-		vegaEmbed(
-			at,
-			Object.assign(
-				{ $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG },
-				spec,
-			),
-			{
-				mode: 'vega-lite',
-				renderer: 'svg',
-				actions: false,
-				defaultStyle: true,
-				hover: false,
-				tooltip: { theme: 'page', disableDefaultStyle: false },
-			},
-		).then(
-			(result) => (then ? then(result.view) : null),
-			(why) => {
-				console.error(name, why);
-				at.replaceChildren(el('p', 'failed', 'This chart could not be drawn: ' + why.message));
-			},
-		),
+		drawn().catch((why) => {
+			console.error(name, why);
+			at.replaceChildren(el('p', 'failed', 'This chart could not be drawn: ' + why.message));
+		}),
 	);
 	return at;
 }
@@ -343,8 +336,8 @@ function showFooter(program) {
 		el(
 			'p',
 			'',
-			`Made by ${program}. Charts by Vega ${vega.version} and Vega-Lite ` +
-				`${vegaLite.version}. This file is whole: it asks nothing of any network.`,
+			`Made by ${program}. Charts by Vega ${charts.vega} and Vega-Lite ` +
+				`${charts.lite}. This file is whole: it asks nothing of any network.`,
 		),
 		licences,
 	);
@@ -361,8 +354,7 @@ function byWorkload(runs) {
 	return [...lists.values()];
 }
 
-function show() {
-	const data = JSON.parse(document.getElementById('data').textContent);
+function show(data) {
 	const main = document.querySelector('main'),
 		nav = document.querySelector('nav');
 	const section = (id, title, body) => {
@@ -383,7 +375,7 @@ function show() {
 	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.called}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 
-	showFooter(data.program);
+	drawing.push(library.then(() => showFooter(data.program)));
 	Promise.all(drawing).then(() => {
 		document.body.dataset.ready = 'yes';
 	});

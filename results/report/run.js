@@ -608,12 +608,21 @@ function machineCard(r) {
 	return card('The machine', null, facts(r.machine));
 }
 
+/* Where the page can simulate. */
+function liveSection() {
+	if (!document.getElementById('module')) return null;
+	const at = el('div');
+	drawing.push(library.then(() => showLive(at)));
+	return at;
+}
+
 function showRun(r, id) {
 	const ops = opsOf(r);
 	return [
 		verdictBox(r),
 		nextBox(r),
 		explainedCard(r),
+		liveSection(),
 		runTiles(r),
 		warningsCard(r),
 		trust(r.trust),

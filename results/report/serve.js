@@ -5,6 +5,12 @@ const WAITS = [
 	['tpot', 'each one more', 'var(--c2)'],
 	['total', 'last token', 'var(--c3)'],
 ];
+const WAIT_COLORS = {
+	field: 'what',
+	type: 'nominal',
+	scale: { domain: WAITS.map((w) => w[1]), range: WAITS.map((w) => w[2]) },
+	legend: { title: null, orient: 'top' },
+};
 const msText = (v) => (v === null || v === undefined ? '–' : num(v) + ' ms');
 
 function serveTiles(a) {
@@ -45,12 +51,7 @@ function waitsCard(x, id) {
 			encoding: {
 				x: { field: 'at', type: 'quantitative', axis: { title: 'came after (s)' } },
 				y: { field: 'ms', type: 'quantitative', scale: { type: 'log' }, axis: logAxis('wait (ms)') },
-				color: {
-					field: 'what',
-					type: 'nominal',
-					scale: { domain: WAITS.map((w) => w[1]), range: WAITS.map((w) => w[2]) },
-					legend: { title: null, orient: 'top' },
-				},
+				color: WAIT_COLORS,
 				tooltip: tips([
 					['what', ''],
 					['t_ms', 'wait'],
@@ -99,12 +100,7 @@ function measuredCard(x, id) {
 					encoding: {
 						x: at('was', 'measured (ms)'),
 						y: at('is', 'simulated (ms)'),
-						color: {
-							field: 'what',
-							type: 'nominal',
-							scale: { domain: WAITS.map((w) => w[1]), range: WAITS.map((w) => w[2]) },
-							legend: { title: null, orient: 'top' },
-						},
+						color: WAIT_COLORS,
 						tooltip: tips([
 							['what', ''],
 							['t', ''],

@@ -151,6 +151,13 @@ bool str_prefix(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+bool str_suffix(const char *s, const char *suffix)
+{
+	const size_t n = strlen(s), k = strlen(suffix);
+
+	return n > k && strcmp(s + n - k, suffix) == 0;
+}
+
 size_t str_utf8(const char *text, size_t n, uint32_t *cp)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };

@@ -34,6 +34,8 @@ void str_free(struct str *s);
 const char *str_c(const struct str *s); /* "" when nothing was added */
 
 bool str_prefix(const char *s, const char *prefix);
+/* Behind something: ".html" is no page. */
+bool str_suffix(const char *s, const char *suffix);
 /* The code point at `text`, of which n bytes are left, and its length in bytes; 0 when it is not valid UTF-8. */
 size_t str_utf8(const char *text, size_t n, uint32_t *cp);
 /* Edit distance with transpositions, blind to case: the nearest of n names (NULL entries are skipped) within a third

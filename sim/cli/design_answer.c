@@ -1,8 +1,6 @@
 /* design_answer.c - what npusim design answers: the search, its document, and the file or the page of the design. */
 #include "sim/cli/design.h"
 
-#include <string.h>
-
 #include "sim/base/path.h"
 #include "sim/report/baseline.h"
 #include "sim/report/design_explain.h"
@@ -21,16 +19,9 @@ static void on_progress(void *arg, size_t done, size_t of)
 	progress_set(arg, done);
 }
 
-static bool is_page(const char *path)
-{
-	const size_t n = strlen(path);
-
-	return n > 5 && strcmp(path + n - 5, ".html") == 0;
-}
-
 static int write_page(const struct design_doc *v, struct err *e)
 {
-	const struct page_template t = { report_page, report_page_end };
+	const struct page_template t = { report_page, report_page_end, NULL };
 	struct str html = STR_INIT;
 	int rc = design_page(&t, v, &html, e);
 
@@ -63,7 +54,7 @@ static int search(const struct design_opts *o, struct design_question *q, struct
 	}
 
 	if (rc == 0 && o->output)
-		rc = is_page(o->output) ? write_page(&v, e) : design_doc_write(&v, e);
+		rc = str_suffix(o->output, ".html") ? write_page(&v, e) : design_doc_write(&v, e);
 	if (rc == 0) {
 		design_doc(d, &v);
 		if (!r.reached)

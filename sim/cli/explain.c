@@ -111,13 +111,6 @@ static int told_document(const char *path, struct arena *a, struct explain_line 
 	return n;
 }
 
-static bool is_document(const char *path)
-{
-	const size_t n = strlen(path);
-
-	return n > 5 && strcmp(path + n - 5, ".json") == 0;
-}
-
 /* --- how it is printed ------------------------------------------------------------------------------------- */
 
 /* A sentence, and below it what it stands on. */
@@ -149,9 +142,9 @@ static int explain(void *options, const struct opt_list *args, struct doc *d, st
 	struct explain_line lines[EXPLAIN_LINES];
 	struct arena *a = arena_new(MEMORY);
 	const char *path = args->v[0];
-	int n = !a                  ? err_nomem(e, "for a run")
-	        : is_document(path) ? told_document(path, a, lines, e)
-	                            : told(path, o->run, a, lines, e);
+	int n = !a                          ? err_nomem(e, "for a run")
+	        : str_suffix(path, ".json") ? told_document(path, a, lines, e)
+	                                    : told(path, o->run, a, lines, e);
 
 	if (n > 0 && d->format == OUT_TABLE)
 		print_text(d, lines, n);

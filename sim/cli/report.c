@@ -17,7 +17,7 @@ extern const char report_page[], report_page_end[];
 
 struct options {
 	const char *to, *title;
-	bool live;
+	bool live, still;
 	struct opt_list runs, sweeps;
 };
 
@@ -27,9 +27,10 @@ static int report_check_options(const struct options *o, const struct opt_list *
 		return err_set(e, ERR_USAGE, "the page's file is missing: -o FILE.html");
 	if (files->n > 1 && o->runs.n + o->sweeps.n)
 		return err_set(e, ERR_USAGE, "--run and --sweep choose within one file; %d are given", files->n);
-	if (o->live && (files->n > 1 || o->runs.n > 1 || o->sweeps.n || o->title))
-		return err_set(e, ERR_USAGE,
-		               "'--live' is of one run: it takes one file, --run N and no --sweep or --title");
+	if (o->live && o->still)
+		return err_set(e, ERR_USAGE, "one of '--live' and '--still'");
+	if (o->live && (files->n > 1 || o->runs.n > 1 || o->sweeps.n))
+		return err_set(e, ERR_USAGE, "'--live' is of one run: it takes one file, --run N and no --sweep");
 	return 0;
 }
 
@@ -70,7 +71,7 @@ static int live_make(const struct res_stored *r, const struct workload_spec *spe
 	const char *folder = getenv("TMPDIR");
 	struct str stem = STR_INIT;
 	struct temp t = TEMP_INIT;
-	struct live_ask ask = { .run = r, .spec = *spec, .read = cmd_workload_read };
+	struct live_ask ask = { .stored = true, .spec = *spec, .read = cmd_workload_read };
 	const char *text = machine_text(&r->run);
 	int rc = -1;
 
@@ -82,7 +83,7 @@ static int live_make(const struct res_stored *r, const struct workload_spec *spe
 	} else {
 		ask.config = str_c(&t.name);
 		ask.name = r->run.config_path;
-		rc = live_page_make(&ask, html, e);
+		rc = live_page_parts(&ask, html, e);
 	}
 	temp_free(&t);
 	str_free(&stem);
@@ -141,18 +142,47 @@ static int live_run(const struct options *o, const char *path, struct str *html,
 
 /* --- the command ------------------------------------------------------------------------------------------- */
 
+#define LIVE_MOST 1000000 /* bytes of a page that simulates without being asked to */
+
+/* A page that simulates: 0, or 1 where nobody asked for it and there is none, or a large one. */
+static int report_live(const struct options *o, const struct opt_list *files, const struct page_ask *ask,
+                       struct str *html, struct err *e)
+{
+	struct page_template t = { report_page, report_page_end, NULL };
+	struct err why = ERR_INIT;
+	struct str live = STR_INIT;
+	int rc = 1;
+
+	if (o->still || files->n > 1 || o->runs.n > 1 || o->sweeps.n) {
+		rc = 1;
+	} else if (live_run(o, files->v[0], &live, &why) == 0) {
+		t.live = str_c(&live);
+		rc = page_make(&t, ask, html, e);
+		if (rc == 0 && !o->live && html->len >= LIVE_MOST)
+			rc = 1;
+	} else if (o->live) {
+		*e = why;
+		rc = -1;
+	}
+	str_free(&live);
+	return rc;
+}
+
 static int report(void *options, const struct opt_list *files, struct doc *d, struct err *e)
 {
 	const struct options *o = options;
-	const struct page_template t = { report_page, report_page_end };
+	const struct page_ask ask = { files, &o->runs, &o->sweeps, o->title };
+	const struct page_template t = { report_page, report_page_end, NULL };
 	struct str html = STR_INIT;
 	int rc;
 
 	(void)d;
 	if (report_check_options(o, files, e) < 0)
 		return -1;
-	rc = o->live ? live_run(o, files->v[0], &html, e)
-	             : page_make(&t, &(struct page_ask){ files, &o->runs, &o->sweeps, o->title }, &html, e);
+	if ((rc = report_live(o, files, &ask, &html, e)) == 1) {
+		str_clear(&html);
+		rc = page_make(&t, &ask, &html, e);
+	}
 	if (rc == 0)
 		rc = outfile_write(o->to, &html, e);
 	str_free(&html);
@@ -168,13 +198,14 @@ int cmd_report(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "run", OPT_LIST, &o.runs, "N", "show this run; may be repeated" },
 		{ 0, "sweep", OPT_LIST, &o.sweeps, "N", "show this sweep; may be repeated" },
 		{ 0, "live", OPT_FLAG, &o.live, NULL,
-		  "a page of one run of a model that simulates: its answer, then sliders for the ten parameters that matter most and any"
-		  " other by name, in closed form as 'npusim page' has them; in place of the charts, with which it would be twice"
-		  " as large. 'make live' must have built the simulator for it" },
+		  "let the page simulate, however large it becomes: sliders for the ten parameters that matter most and any other by"
+		  " name, in closed form as 'npusim page' has them. The page of one run of a model has them without being asked"
+		  " where it stays under 1 MB and 'make live' built the simulator for it" },
+		{ 0, "still", OPT_FLAG, &o.still, NULL, "let no page simulate" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim report R.db... -o FILE.html [--title TEXT] [--run N]... [--sweep N]... [--live]",
+		"npusim report R.db... -o FILE.html [--title TEXT] [--run N]... [--sweep N]... [--live|--still]",
 		"Makes a page of what 'npusim run -o' and 'npusim sweep -o' stored, with charts to point at. Of a run: "
 		"its"
 		" totals with what is known of their error, time by kind of op beside the GPU it was measured on, what "

@@ -1,8 +1,6 @@
 /* serve.c - npusim serve: requests that arrive over time, on one machine. */
 #include "sim/cli/serve.h"
 
-#include <string.h>
-
 static int serve(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	struct serve_line *l = options;
@@ -13,7 +11,7 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 	(void)args;
 	o->ask.sets = l->sets.v;
 	o->ask.n_sets = l->sets.n;
-	if (l->output && (strlen(l->output) < 6 || strcmp(l->output + strlen(l->output) - 5, ".html") != 0))
+	if (l->output && !str_suffix(l->output, ".html"))
 		return err_set(e, ERR_USAGE, "'%s' is no page: option '--output' writes FILE.html", l->output);
 	if (!o->ask.config && !o->ask.prefill && !o->ask.decode)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");

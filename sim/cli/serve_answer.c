@@ -26,7 +26,7 @@ static void tell(struct doc *d, const struct told *x)
 
 static int write_page(const struct told *x, const char *path, struct err *e)
 {
-	const struct page_template t = { report_page, report_page_end };
+	const struct page_template t = { report_page, report_page_end, NULL };
 	struct str json = STR_INIT, html = STR_INIT;
 	struct doc d;
 	int rc;

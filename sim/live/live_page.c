@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include <unistd.h>
 
 #include "arch/machine/machine_conf.h"
 #include "sim/base/out_json.h"
@@ -12,11 +12,12 @@
 #include "sim/base/version.h"
 #include "sim/base/yaml.h"
 #include "sim/live/live_pack.h"
-#include "sim/report/page.h"
+#include "sim/report/packed.h"
 #include "sim/study/limits.h"
 
 #define MODULE      "npusim-live.wasm"
 #define MODULE_MOST (16u << 20)
+#define MACHINES    2  /* folders of them, the first ones */
 #define KEYS        10 /* parameters that have a slider from the start */
 
 /* results/report/embed.S */
@@ -26,6 +27,7 @@ struct maker {
 	const struct live_ask *o;
 	struct out_json j;
 	const char *folder;
+	bool held; /* of the folder those machines that were held against silicon, as which configs/accuracy has them */
 	struct err *e;
 	int rc;
 };
@@ -52,10 +54,12 @@ static void each(void *arg, const char *name)
 {
 	struct maker *m = arg;
 	char relative[512], path[1024];
-	const size_t n = strlen(name);
 
+	snprintf(relative, sizeof relative, "configs/accuracy/%s", name);
+	if (m->held && !source_find(&path_source, relative, path, sizeof path))
+		return;
 	snprintf(relative, sizeof relative, "%s/%s", m->folder, name);
-	if (n > 5 && strcmp(name + n - 5, ".yaml") == 0 && source_find(&path_source, relative, path, sizeof path))
+	if (str_suffix(name, ".yaml") && source_find(&path_source, relative, path, sizeof path))
 		put_file(m, relative, path);
 }
 
@@ -70,7 +74,8 @@ static void put_files(struct maker *m, const struct machine_conf *c)
 	out_json_open(&m->j, "files", '{');
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		m->folder = folders[i];
-		path_source.list(&path_source, folders[i], each, m);
+		m->held = m->o->stored && i < MACHINES;
+		path_source.list(&path_source, m->folder, each, m);
 	}
 	snprintf(name, sizeof name, "page/%s", slash ? slash + 1 : path);
 	put_file(m, name, c->path);
@@ -100,22 +105,6 @@ static void put_asked(struct maker *m)
 		str_free(&s);
 	}
 	out_json_close(&m->j, ']');
-}
-
-/* A stored run's own answer. */
-static void put_lead(struct maker *m)
-{
-	const struct res_stored *r = m->o->run;
-
-	if (!r)
-		return;
-	out_json_open(&m->j, "lead", '{');
-	out_json_int(&m->j, "run", r->run.id);
-	out_json_text(&m->j, "machine", r->run.config_name);
-	out_json_text(&m->j, "workload", r->workload.source);
-	out_json_text(&m->j, "fidelity", r->run.fidelity);
-	m->rc = page_lead(&m->j, r, m->e);
-	out_json_close(&m->j, '}');
 }
 
 /* The parameters whose doubling or halving moves the time most. */
@@ -160,35 +149,7 @@ static void put_keys(struct maker *m, const struct workload *w, struct arena *a)
 
 /* --- the module -------------------------------------------------------------------------------------------- */
 
-static void base64(const unsigned char *p, size_t n, struct str *out)
-{
-	static const char of[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		const unsigned v = p[i] << 16 | (i + 1 < n ? p[i + 1] : 0) << 8 | (i + 2 < n ? p[i + 2] : 0);
-		const char c[4] = { of[v >> 18], of[v >> 12 & 63], i + 1 < n ? of[v >> 6 & 63] : '=',
-			            i + 2 < n ? of[v & 63] : '=' };
-
-		str_addn(out, c, 4);
-	}
-}
-
-/* Deflated, as a browser's DecompressionStream('deflate') reads it. */
-static int packed(const void *p, size_t n, struct str *out, struct err *e)
-{
-	uLongf size = compressBound(n);
-	unsigned char *to = malloc(size);
-	int rc = 0;
-
-	if (to && compress2(to, &size, p, n, 9) == Z_OK)
-		base64(to, size, out);
-	else
-		rc = err_nomem(e, "for the page");
-	free(to);
-	return rc;
-}
-
-static int put_module(struct str *out, struct err *e)
+static int put_module(const void *arg, struct str *out, struct err *e)
 {
 	struct err why = ERR_INIT;
 	char path[1024], *bytes;
@@ -196,6 +157,7 @@ static int put_module(struct str *out, struct err *e)
 	size_t n;
 	int rc;
 
+	(void)arg;
 	if (path_library(MODULE, path, sizeof path, &why) < 0 || !(f = fopen(path, "rb")))
 		return err_set(
 			e, ERR_IO,
@@ -214,8 +176,10 @@ static int put_module(struct str *out, struct err *e)
 
 /* --- the page ---------------------------------------------------------------------------------------------- */
 
-static int data(const struct live_ask *o, struct str *out, struct err *e)
+static int put_data(const void *arg, struct str *out, struct err *e)
 {
+	const struct live_ask *o = arg;
+	struct str json = STR_INIT;
 	struct maker m = { .o = o, .e = e };
 	struct arena *a = arena_new(0);
 	struct machine_conf *c = machine_conf_load(o->config, o->sets, o->n_sets, e);
@@ -223,14 +187,13 @@ static int data(const struct live_ask *o, struct str *out, struct err *e)
 
 	m.rc = c && a ? o->read(&o->spec, &c->cfg, &w, e) : -1;
 	if (m.rc == 0) {
-		out_json_init(&m.j, out);
+		out_json_init(&m.j, &json);
 		m.j.pretty = false;
 		out_json_open(&m.j, NULL, '{');
 		out_json_text(&m.j, "version", npusim_version());
+		out_json_bool(&m.j, "stored", o->stored);
 		put_files(&m, c);
 		put_asked(&m);
-		if (m.rc == 0)
-			put_lead(&m);
 		if (m.rc == 0)
 			put_keys(&m, &w, a);
 		out_json_close(&m.j, '}');
@@ -238,26 +201,41 @@ static int data(const struct live_ask *o, struct str *out, struct err *e)
 	}
 	machine_conf_free(c);
 	arena_free(a);
+	if (m.rc == 0)
+		m.rc = json.failed ? err_nomem(e, "for the page") : packed(str_c(&json), json.len, out, e);
+	str_free(&json);
 	return m.rc;
 }
 
-/* The page has two marks. */
+static int element(const char *id, int (*put)(const void *arg, struct str *out, struct err *e), const void *arg,
+                   struct str *out, struct err *e)
+{
+	str_addf(out, "<script type=\"text/plain\" id=\"%s\">", id);
+	if (put(arg, out, e) < 0)
+		return -1;
+	str_add(out, "</script>\n");
+	return 0;
+}
+
+int live_page_parts(const struct live_ask *ask, struct str *out, struct err *e)
+{
+	int rc = element("module", put_module, NULL, out, e);
+
+	if (rc == 0)
+		rc = element("live", put_data, ask, out, e);
+	if (rc == 0 && out->failed)
+		rc = err_nomem(e, "for the page");
+	return rc;
+}
+
 int live_page_make(const struct live_ask *ask, struct str *out, struct err *e)
 {
-	static const char module_mark[] = "@NPUSIM_MODULE@", data_mark[] = "@NPUSIM_DATA@";
-	const char *m = strstr(live_page, module_mark), *d = strstr(live_page, data_mark);
-	struct str json = STR_INIT;
+	static const char mark[] = "@NPUSIM_LIVE@";
+	const char *at = strstr(live_page, mark);
 	int rc;
 
-	str_addn(out, live_page, (size_t)(m - live_page));
-	if ((rc = put_module(out, e)) == 0 && (rc = data(ask, &json, e)) == 0) {
-		m += sizeof module_mark - 1;
-		str_addn(out, m, (size_t)(d - m));
-		rc = packed(str_c(&json), json.len, out, e);
-		str_add(out, d + sizeof data_mark - 1);
-	}
-	if (rc == 0 && (out->failed || json.failed))
-		rc = err_nomem(e, "for the page");
-	str_free(&json);
-	return rc;
+	str_addn(out, live_page, (size_t)(at - live_page));
+	rc = live_page_parts(ask, out, e);
+	str_add(out, at + sizeof mark - 1);
+	return rc == 0 && out->failed ? err_nomem(e, "for the page") : rc;
 }

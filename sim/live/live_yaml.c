@@ -1,7 +1,7 @@
 /* live_yaml.c - what sim/base/yaml.c asks of libyaml, where that is not: events as live_pack.h writes them.
  *
- * An event is a line: '(', ')' of a map, '[', ']' of a list or '"' (quoted) or '\'' (plain), line, column, and of a scalar its bytes' number and,
- * behind a blank, its bytes. */
+ * An event is a line: '(', ')' of a map, '[', ']' of a list or '"' (quoted) or '\'' (plain), the step from the last one's line, column,
+ * and of a scalar its bytes' number and, behind a blank, its bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -79,6 +79,7 @@ int yaml_parser_parse(yaml_parser_t *p, yaml_event_t *ev)
 		      { '[', YAML_SEQUENCE_START_EVENT }, { ']', YAML_SEQUENCE_END_EVENT },
 		      { '"', YAML_SCALAR_EVENT },         { '\'', YAML_SCALAR_EVENT } };
 	size_t k = 0;
+	int back;
 	char c;
 
 	memset(ev, 0, sizeof *ev);
@@ -91,7 +92,10 @@ int yaml_parser_parse(yaml_parser_t *p, yaml_event_t *ev)
 		k++;
 	if (k == sizeof kinds / sizeof *kinds)
 		return bad(p);
-	ev->start_mark.line = number(p) - 1;
+	back = p->input.string.current < p->input.string.end && *p->input.string.current == '-';
+	p->input.string.current += back;
+	p->mark.line += back ? -number(p) : number(p);
+	ev->start_mark.line = p->mark.line - 1;
 	ev->start_mark.column = number(p) - 1;
 	ev->type = kinds[k].type;
 	return ev->type == YAML_SCALAR_EVENT ? scalar(p, ev, c == '"') : 1;

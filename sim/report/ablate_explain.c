@@ -1,39 +1,14 @@
 #include "sim/report/ablate_explain.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NAMED 4 /* changes that a sentence names */
 
 struct teller {
 	const struct ablate_doc *v;
-	struct arena *a;
-	struct explain_line *lines;
-	int n;
-	bool failed;
+	struct explain_lines to;
 };
-
-__attribute__((format(printf, 2, 3))) static const char *text_of(struct teller *t, const char *fmt, ...)
-{
-	char buf[1024];
-	va_list args;
-	const char *s;
-
-	va_start(args, fmt);
-	vsnprintf(buf, sizeof buf, fmt, args);
-	va_end(args);
-	s = arena_strdup(t->a, buf);
-	t->failed |= !s;
-	return s ? s : "";
-}
-
-static void add(struct teller *t, struct explain_line line)
-{
-	if (t->n < EXPLAIN_LINES)
-		t->lines[t->n++] = line;
-}
 
 /* --- where a figure is from ---------------------------------------------------------------------------------------- */
 
@@ -46,15 +21,15 @@ static const char *sets_of(struct teller *t, size_t change)
 
 	for (size_t k = 0; k < c->n_sets && s.len < 200; k++)
 		str_addf(&s, "%s%s", k ? ", " : "", c->sets[k]);
-	out = text_of(t, "'%.80s' sets %.300s", c->name, s.len ? str_c(&s) : "nothing");
+	out = explain_text(&t->to, "'%.80s' sets %.300s", c->name, s.len ? str_c(&s) : "nothing");
 	str_free(&s);
 	return out;
 }
 
 static const char *run_by(struct teller *t, const struct ablate_worth *w)
 {
-	return text_of(t, "%s, against %.200s without the changes",
-	               w->by == RUN_EVENT ? "run with events" : "run in closed form", t->v->x->base);
+	return explain_text(&t->to, "%s, against %.200s without the changes",
+	                    w->by == RUN_EVENT ? "run with events" : "run in closed form", t->v->x->base);
 }
 
 static const char *work_of(struct teller *t, size_t w)
@@ -89,18 +64,19 @@ static void say_all(struct teller *t)
 	}
 	if (!n)
 		return;
-	add(t, (struct explain_line){
-		       "all",
-		       n == 1 ? text_of(t, "All together save %.0f %% on %.100s.", 100 * whole(t->v, best),
-	                                work_of(t, best))
-			      : text_of(t,
-	                                "All together save %.0f %% on %.100s and %.0f %% on %.100s, the most"
-	                                " and the least.",
-	                                100 * whole(t->v, best), work_of(t, best), 100 * whole(t->v, least),
-	                                work_of(t, least)),
-		       text_of(t, "workloads[%zu].all.us", best), whole(t->v, best), "",
-		       text_of(t, "%zu workload%s", n, n == 1 ? "" : "s"),
-		       text_of(t, "simulated %s, on %.200s", ablate_how_run(t->v), x->base) });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "all",
+			    n == 1 ? explain_text(&t->to, "All together save %.0f %% on %.100s.",
+	                                          100 * whole(t->v, best), work_of(t, best))
+				   : explain_text(&t->to,
+	                                          "All together save %.0f %% on %.100s and %.0f %% on %.100s, the most"
+	                                          " and the least.",
+	                                          100 * whole(t->v, best), work_of(t, best), 100 * whole(t->v, least),
+	                                          work_of(t, least)),
+			    explain_text(&t->to, "workloads[%zu].all.us", best), whole(t->v, best), "",
+			    explain_text(&t->to, "%zu workload%s", n, n == 1 ? "" : "s"),
+			    explain_text(&t->to, "simulated %s, on %.200s", ablate_how_run(t->v), x->base) });
 }
 
 typedef struct ablate_worth worth_fn(const struct ablate_doc *v, size_t w, size_t change);
@@ -147,11 +123,12 @@ static void say_best(struct teller *t)
 		return;
 	x = alone_of(t->v, w, i);
 	why = t->v->x->changes[i].mechanism;
-	add(t, (struct explain_line){ "best",
-	                              text_of(t, "Alone '%.80s' pays most: %.0f %% on %.100s%s%.300s.",
-	                                      t->v->x->changes[i].name, 100 * x.value, work_of(t, w), why ? "; " : "",
-	                                      why ? why : ""),
-	                              "changes[].saves", x.value, "", sets_of(t, i), run_by(t, &x) });
+	explain_add(&t->to,
+	            (struct explain_line){ "best",
+	                                   explain_text(&t->to, "Alone '%.80s' pays most: %.0f %% on %.100s%s%.300s.",
+	                                                t->v->x->changes[i].name, 100 * x.value, work_of(t, w),
+	                                                why ? "; " : "", why ? why : ""),
+	                                   "changes[].saves", x.value, "", sets_of(t, i), run_by(t, &x) });
 }
 
 static void say_missed(struct teller *t)
@@ -162,13 +139,15 @@ static void say_missed(struct teller *t)
 	if (!extreme(t->v, missed_of, 1, &i, &w))
 		return;
 	x = missed_of(t->v, w, i);
-	add(t, (struct explain_line){
-		       "missed",
-		       text_of(t, "Of the whole '%.80s' is missed most: %.100s takes %.0f %% longer without it.",
-	                       t->v->x->changes[i].name, work_of(t, w), 100 * x.value),
-		       "changes[].missed", x.value, "", sets_of(t, i),
-		       x.by == RUN_EVENT ? "run with events, against all of them"
-					 : "run in closed form, against all of them" });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "missed",
+			    explain_text(&t->to,
+	                                 "Of the whole '%.80s' is missed most: %.100s takes %.0f %% longer without it.",
+	                                 t->v->x->changes[i].name, work_of(t, w), 100 * x.value),
+			    "changes[].missed", x.value, "", sets_of(t, i),
+			    x.by == RUN_EVENT ? "run with events, against all of them"
+					      : "run in closed form, against all of them" });
 }
 
 static void say_worst(struct teller *t)
@@ -179,10 +158,12 @@ static void say_worst(struct teller *t)
 	if (!extreme(t->v, alone_of, -1, &i, &w))
 		return;
 	x = alone_of(t->v, w, i);
-	add(t, (struct explain_line){ "worst",
-	                              text_of(t, "Alone '%.80s' costs most: %.100s takes %.0f %% longer with it.",
-	                                      t->v->x->changes[i].name, work_of(t, w), -100 * x.value),
-	                              "changes[].saves", x.value, "", sets_of(t, i), run_by(t, &x) });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "worst",
+			    explain_text(&t->to, "Alone '%.80s' costs most: %.100s takes %.0f %% longer with it.",
+	                                 t->v->x->changes[i].name, work_of(t, w), -100 * x.value),
+			    "changes[].saves", x.value, "", sets_of(t, i), run_by(t, &x) });
 }
 
 /* --- changes counted ------------------------------------------------------------------------------------------------- */
@@ -223,14 +204,15 @@ static void say_count(struct teller *t, const char *about, const char *what, hol
 		if (holds(t->v, i, verdicts) && n++ < NAMED)
 			str_addf(&names, "%s%.80s", n > 1 ? ", " : "", x->changes[i].name);
 	if (n)
-		add(t, (struct explain_line){ about,
-		                              text_of(t, "%zu of %zu %s: %.400s%s.", n, x->n_changes, what,
-		                                      str_c(&names), n > NAMED ? " and others" : ""),
-		                              "changes[].verdict", (double)n, "",
-		                              text_of(t, "%zu changes on %zu workload%s", x->n_changes, x->n_workloads,
-		                                      x->n_workloads == 1 ? "" : "s"),
-		                              source });
-	t->failed |= names.failed;
+		explain_add(&t->to,
+		            (struct explain_line){ about,
+		                                   explain_text(&t->to, "%zu of %zu %s: %.400s%s.", n, x->n_changes,
+		                                                what, str_c(&names), n > NAMED ? " and others" : ""),
+		                                   "changes[].verdict", (double)n, "",
+		                                   explain_text(&t->to, "%zu changes on %zu workload%s", x->n_changes,
+		                                                x->n_workloads, x->n_workloads == 1 ? "" : "s"),
+		                                   source });
+	t->to.failed |= names.failed;
 	str_free(&names);
 }
 
@@ -254,19 +236,21 @@ static void say_rulings(struct teller *t)
 		if (n[k])
 			str_addf(&s, "%s%zu %s", s.len ? ", " : "", n[k], ablate_ruling_name((enum ablate_ruling)k));
 	if (all)
-		add(t,
-		    (struct explain_line){
-			    "claims", text_of(t, "Of %zu claims held against the means of suites %s.", all, str_c(&s)),
-			    "court[].verdict", (double)all, "", text_of(t, "%zu suites", x->n_suites),
-			    "what each saves there, less what its area is worth elsewhere" });
-	t->failed |= s.failed;
+		explain_add(&t->to,
+		            (struct explain_line){
+				    "claims",
+				    explain_text(&t->to, "Of %zu claims held against the means of suites %s.", all,
+		                                 str_c(&s)),
+				    "court[].verdict", (double)all, "", explain_text(&t->to, "%zu suites", x->n_suites),
+				    "what each saves there, less what its area is worth elsewhere" });
+	t->to.failed |= s.failed;
 	str_free(&s);
 }
 
 int ablate_explain(const struct ablate_doc *v, struct arena *a, struct explain_line lines[EXPLAIN_LINES], struct err *e)
 {
 	static const char alone[] = "each alone on every workload that it was run on";
-	struct teller t = { v, a, lines, 0, false };
+	struct teller t = { v, { a, lines, 0, false } };
 
 	say_all(&t);
 	say_best(&t);
@@ -280,5 +264,5 @@ int ablate_explain(const struct ablate_doc *v, struct arena *a, struct explain_l
 	say_count(&t, "unsure", "are within what events and closed form differ by", everywhere, 1u << ABLATE_WITHIN,
 	          "both fidelities of the same runs");
 	say_count(&t, "not_modelled", "have no model and are not judged", not_modelled, 0, "the ablation's file");
-	return t.failed ? err_nomem(e, "for an ablation") : t.n;
+	return t.to.failed ? err_nomem(e, "for an ablation") : t.to.n;
 }

@@ -1,39 +1,14 @@
 #include "sim/report/design_explain.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CHANGES_TOLD 6
 
 struct teller {
 	const struct design_doc *x;
-	struct arena *a;
-	struct explain_line *lines;
-	int n;
-	bool failed;
+	struct explain_lines to;
 };
-
-__attribute__((format(printf, 2, 3))) static const char *text_of(struct teller *t, const char *fmt, ...)
-{
-	char buf[1024];
-	va_list args;
-	const char *s;
-
-	va_start(args, fmt);
-	vsnprintf(buf, sizeof buf, fmt, args);
-	va_end(args);
-	s = arena_strdup(t->a, buf);
-	t->failed |= !s;
-	return s ? s : "";
-}
-
-static void add(struct teller *t, struct explain_line line)
-{
-	if (t->n < EXPLAIN_LINES)
-		t->lines[t->n++] = line;
-}
 
 static const char *differs(struct teller *t, const struct design_one *one, const struct design_one *from, size_t *n)
 {
@@ -41,8 +16,8 @@ static const char *differs(struct teller *t, const struct design_one *one, const
 	const char *out;
 
 	*n = design_doc_changes(t->x->r->s, one, from, CHANGES_TOLD, &text);
-	out = text_of(t, "%s", str_c(&text));
-	t->failed |= text.failed;
+	out = explain_text(&t->to, "%s", str_c(&text));
+	t->to.failed |= text.failed;
 	str_free(&text);
 	return out;
 }
@@ -63,14 +38,15 @@ static void say_answer(struct teller *t)
 	const char *text;
 
 	if (!r->reached)
-		text = text_of(t, "No design of the space reaches the goal; the nearest is %s with %s.", x->machine,
-		               n ? changes : "nothing changed");
+		text = explain_text(&t->to, "No design of the space reaches the goal; the nearest is %s with %s.",
+		                    x->machine, n ? changes : "nothing changed");
 	else if (!n)
-		text = text_of(t, "Build %s as it is: nothing in the space is better.", x->machine);
+		text = explain_text(&t->to, "Build %s as it is: nothing in the space is better.", x->machine);
 	else
-		text = text_of(t, "Build %s with %s.", x->machine, changes);
-	add(t, (struct explain_line){ "answer", text, "changes", (double)n, "", "the design's axes",
-	                              text_of(t, "the best of %zu designs that were run", r->n_tried) });
+		text = explain_text(&t->to, "Build %s with %s.", x->machine, changes);
+	explain_add(&t->to,
+	            (struct explain_line){ "answer", text, "changes", (double)n, "", "the design's axes",
+	                                   explain_text(&t->to, "the best of %zu designs that were run", r->n_tried) });
 }
 
 static void say_goals(struct teller *t)
@@ -78,12 +54,14 @@ static void say_goals(struct teller *t)
 	const struct design_one *one = &t->x->r->best;
 
 	for (size_t i = 0; i < t->x->n_bounds; i++)
-		add(t, (struct explain_line){ one->bound[i].margin < 0 ? "missed" : "goal",
-		                              text_of(t, "It %s %s: %.5g, %.1f %% %s.",
-		                                      one->bound[i].margin < 0 ? "misses" : "reaches", t->x->bounds[i],
-		                                      one->bound[i].value, 100 * fabs(one->bound[i].margin),
-		                                      one->bound[i].margin < 0 ? "off" : "to spare"),
-		                              one->bound[i].left, one->bound[i].value, "", t->x->bounds[i], by(one) });
+		explain_add(&t->to, (struct explain_line){ one->bound[i].margin < 0 ? "missed" : "goal",
+		                                           explain_text(&t->to, "It %s %s: %.5g, %.1f %% %s.",
+		                                                        one->bound[i].margin < 0 ? "misses" : "reaches",
+		                                                        t->x->bounds[i], one->bound[i].value,
+		                                                        100 * fabs(one->bound[i].margin),
+		                                                        one->bound[i].margin < 0 ? "off" : "to spare"),
+		                                           one->bound[i].left, one->bound[i].value, "", t->x->bounds[i],
+		                                           by(one) });
 }
 
 static void say_price(struct teller *t)
@@ -92,16 +70,17 @@ static void say_price(struct teller *t)
 	const struct design_result *r = x->r;
 	const char *was = r->base.failed || !r->changed
 	                          ? ""
-	                          : text_of(t, "; of %s as it is %.5g%s", x->machine, r->base.objective,
-	                                    r->base.meets ? "" : ", which misses the goal");
+	                          : explain_text(&t->to, "; of %s as it is %.5g%s", x->machine, r->base.objective,
+	                                         r->base.meets ? "" : ", which misses the goal");
 
-	add(t, (struct explain_line){
-		       "price",
-		       text_of(t, "%s %s is %.5g%s.", x->maximise ? "What it yields:" : "Its price:", x->objective,
-	                       r->best.objective, was),
-		       x->objective, r->best.objective, "",
-		       x->maximise ? "the most of what reaches the goal" : "the least of what reaches the goal",
-		       by(&r->best) });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "price",
+			    explain_text(&t->to, "%s %s is %.5g%s.", x->maximise ? "What it yields:" : "Its price:",
+	                                 x->objective, r->best.objective, was),
+			    x->objective, r->best.objective, "",
+			    x->maximise ? "the most of what reaches the goal" : "the least of what reaches the goal",
+			    by(&r->best) });
 }
 
 static void say_sure(struct teller *t)
@@ -111,24 +90,27 @@ static void say_sure(struct teller *t)
 
 	if (one->high <= 1 && one->low >= 1)
 		return;
-	add(t,
-	    (struct explain_line){
-		    "sure",
-		    text_of(t, "A step takes %.4g us, and four times in five the truth lies between %.4g and %.4g us.",
-	                    us, us * one->low, us * one->high),
-		    "latency_us", us, "us", "a step",
-		    "errors of its family's silicon, or of other families where it has none" });
+	explain_add(
+		&t->to,
+		(struct explain_line){
+			"sure",
+			explain_text(
+				&t->to,
+				"A step takes %.4g us, and four times in five the truth lies between %.4g and %.4g us.",
+				us, us * one->low, us * one->high),
+			"latency_us", us, "us", "a step",
+			"errors of its family's silicon, or of other families where it has none" });
 }
 
 static void say_held(struct teller *t)
 {
 	const struct design_one *one = &t->x->r->best;
 
-	add(t, (struct explain_line){ "held",
-	                              text_of(t, "Most of its time it waits for %s, %.0f %%.", res_name(one->held),
-	                                      100 * one->held_share),
-	                              text_of(t, "stall.%s", res_name(one->held)), one->held_share, "", "a step",
-	                              by(one) });
+	explain_add(&t->to, (struct explain_line){ "held",
+	                                           explain_text(&t->to, "Most of its time it waits for %s, %.0f %%.",
+	                                                        res_name(one->held), 100 * one->held_share),
+	                                           explain_text(&t->to, "stall.%s", res_name(one->held)),
+	                                           one->held_share, "", "a step", by(one) });
 }
 
 static void say_way(struct teller *t)
@@ -138,15 +120,17 @@ static void say_way(struct teller *t)
 
 	if (!r->n_steps || r->base.failed)
 		return;
-	add(t,
-	    (struct explain_line){
-		    "way",
-		    text_of(t,
-	                    "%s as it is waits for %s %.0f %% of its time, and of all changes %s %s -> %s brings it nearest "
-	                    "first: %s %.5g, the goal %s.",
-	                    t->x->machine, res_name(r->base.held), 100 * r->base.held_share, s->key, s->from, s->to,
-	                    t->x->objective, s->after.objective, s->after.meets ? "met" : "not met yet"),
-		    t->x->objective, s->after.objective, "", s->key, by(&s->after) });
+	explain_add(
+		&t->to,
+		(struct explain_line){
+			"way",
+			explain_text(
+				&t->to,
+				"%s as it is waits for %s %.0f %% of its time, and of all changes %s %s -> %s brings it nearest "
+				"first: %s %.5g, the goal %s.",
+				t->x->machine, res_name(r->base.held), 100 * r->base.held_share, s->key, s->from, s->to,
+				t->x->objective, s->after.objective, s->after.meets ? "met" : "not met yet"),
+			t->x->objective, s->after.objective, "", s->key, by(&s->after) });
 }
 
 static double missed(const struct design_one *one, size_t n)
@@ -169,15 +153,17 @@ static void say_beside(struct teller *t)
 			near = &x->r->beside[i];
 	if (!near)
 		return;
-	add(t,
-	    (struct explain_line){
-		    "beside",
-		    text_of(t,
-	                    "%zu design%s a step away would be better and fail%s; nearest is %s %s -> %s, which misses %s "
-	                    "by %.2g %%.",
-	                    x->r->n_beside, x->r->n_beside == 1 ? "" : "s", x->r->n_beside == 1 ? "s" : "", near->key,
-	                    near->from, near->to, near->fails, 100 * missed(&near->one, x->n_bounds)),
-		    near->fails, missed(&near->one, x->n_bounds), "", near->key, by(&near->one) });
+	explain_add(
+		&t->to,
+		(struct explain_line){
+			"beside",
+			explain_text(
+				&t->to,
+				"%zu design%s a step away would be better and fail%s; nearest is %s %s -> %s, which misses %s "
+				"by %.2g %%.",
+				x->r->n_beside, x->r->n_beside == 1 ? "" : "s", x->r->n_beside == 1 ? "s" : "",
+				near->key, near->from, near->to, near->fails, 100 * missed(&near->one, x->n_bounds)),
+			near->fails, missed(&near->one, x->n_bounds), "", near->key, by(&near->one) });
 }
 
 static void say_second(struct teller *t)
@@ -191,12 +177,15 @@ static void say_second(struct teller *t)
 	if (!r->has_second || !r->reached)
 		return;
 	changes = differs(t, &r->second, &r->best, &n);
-	add(t,
-	    (struct explain_line){
-		    "second",
-		    text_of(t, "The runner-up reaches the goal, too, and lacks the price: %s %.5g, %+.2g %%, with %s.",
-	                    x->objective, r->second.objective, 100 * more, changes),
-		    x->objective, r->second.objective, "", "the next best", by(&r->second) });
+	explain_add(
+		&t->to,
+		(struct explain_line){
+			"second",
+			explain_text(
+				&t->to,
+				"The runner-up reaches the goal, too, and lacks the price: %s %.5g, %+.2g %%, with %s.",
+				x->objective, r->second.objective, 100 * more, changes),
+			x->objective, r->second.objective, "", "the next best", by(&r->second) });
 }
 
 static void say_ends(struct teller *t)
@@ -207,12 +196,17 @@ static void say_ends(struct teller *t)
 	for (size_t i = 0; i < r->n_ends && i < CHANGES_TOLD; i++)
 		str_addf(&text, "%s%s", i ? ", " : "", r->ends[i]);
 	if (r->n_ends)
-		add(t, (struct explain_line){
-			       "ends",
-			       text_of(t, "It lies at an end of %zu of its axes (%s): beyond them may be better ones.",
-		                       r->n_ends, str_c(&text)),
-			       "ends", (double)r->n_ends, "", "the space's axes", "configs/design, --axes or --axis" });
-	t->failed |= text.failed;
+		explain_add(
+			&t->to,
+			(struct explain_line){
+				"ends",
+				explain_text(
+					&t->to,
+					"It lies at an end of %zu of its axes (%s): beyond them may be better ones.",
+					r->n_ends, str_c(&text)),
+				"ends", (double)r->n_ends, "", "the space's axes",
+				"configs/design, --axes or --axis" });
+	t->to.failed |= text.failed;
 	str_free(&text);
 }
 
@@ -220,18 +214,20 @@ static void say_search(struct teller *t)
 {
 	const struct design_result *r = t->x->r;
 	const char *left =
-		r->unreal ? text_of(t, "; designs that nobody can build were left out: %s", r->unreal_why) : "";
+		r->unreal ? explain_text(&t->to, "; designs that nobody can build were left out: %s", r->unreal_why)
+			  : "";
 
-	add(t,
-	    (struct explain_line){ "search",
-	                           text_of(t, "Of %.3g designs %zu were run in closed form and %zu with events%s.",
-	                                   r->space, r->forms, r->events, left),
-	                           "evaluations", (double)(r->forms + r->events), "", "the search", "npusim design" });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "search",
+			    explain_text(&t->to, "Of %.3g designs %zu were run in closed form and %zu with events%s.",
+	                                 r->space, r->forms, r->events, left),
+			    "evaluations", (double)(r->forms + r->events), "", "the search", "npusim design" });
 }
 
 int design_explain(const struct design_doc *x, struct arena *a, struct explain_line lines[EXPLAIN_LINES], struct err *e)
 {
-	struct teller t = { x, a, lines, 0, false };
+	struct teller t = { x, { a, lines, 0, false } };
 
 	say_answer(&t);
 	if (!x->r->best.failed) {
@@ -245,5 +241,5 @@ int design_explain(const struct design_doc *x, struct arena *a, struct explain_l
 		say_ends(&t);
 	}
 	say_search(&t);
-	return t.failed ? err_nomem(e, "for a design") : t.n;
+	return t.to.failed ? err_nomem(e, "for a design") : t.to.n;
 }

@@ -175,10 +175,7 @@ static int put_design(struct out_json *j, void *arg, struct err *e)
 	const struct design_doc *x = arg;
 	int rc;
 
-	out_json_open(j, "runs", '[');
-	out_json_close(j, ']');
-	out_json_open(j, "sweeps", '[');
-	out_json_close(j, ']');
+	page_none_stored(j);
 	out_json_open(j, "designs", '[');
 	out_json_open(j, NULL, '{');
 	out_json_text(j, "machine", x->machine);

@@ -12,18 +12,15 @@
 
 struct teller {
 	const struct res_stored *r;
-	struct arena *a;
 	const struct machine_conf *was, *file; /* as it ran, and as its file is now; NULL: neither is known */
 	struct verdict v;
 	double total_us;
-	struct explain_line *lines;
-	int n;
-	bool failed;
+	struct explain_lines to;
 };
 
 /* --- lines ------------------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static const char *text_of(struct teller *t, const char *fmt, ...)
+const char *explain_text(struct explain_lines *to, const char *fmt, ...)
 {
 	char buf[1024];
 	va_list args;
@@ -32,36 +29,36 @@ __attribute__((format(printf, 2, 3))) static const char *text_of(struct teller *
 	va_start(args, fmt);
 	vsnprintf(buf, sizeof buf, fmt, args);
 	va_end(args);
-	s = arena_strdup(t->a, buf);
-	t->failed |= !s;
+	s = arena_strdup(to->a, buf);
+	to->failed |= !s;
 	return s ? s : "";
 }
 
-static void explain_add(struct teller *t, struct explain_line line)
+void explain_add(struct explain_lines *to, struct explain_line line)
 {
-	if (t->n < EXPLAIN_LINES)
-		t->lines[t->n++] = line;
+	if (to->n < EXPLAIN_LINES)
+		to->v[to->n++] = line;
 }
 
 /* "595 us", "7.88 ms"; in at most four digits. */
 static const char *time_text(struct teller *t, double us)
 {
-	return us < 0.001   ? text_of(t, "%.3g ps", us * 1e6)
-	       : us < 1     ? text_of(t, "%.3g ns", us * 1e3)
-	       : us < 10000 ? text_of(t, us < 100 ? "%.3g us" : "%.0f us", us)
-	                    : text_of(t, us < 1e6 ? "%.3g ms" : "%.0f ms", us / 1e3);
+	return us < 0.001   ? explain_text(&t->to, "%.3g ps", us * 1e6)
+	       : us < 1     ? explain_text(&t->to, "%.3g ns", us * 1e3)
+	       : us < 10000 ? explain_text(&t->to, us < 100 ? "%.3g us" : "%.0f us", us)
+	                    : explain_text(&t->to, us < 1e6 ? "%.3g ms" : "%.0f ms", us / 1e3);
 }
 
 static const char *times_text(struct teller *t, double x)
 {
-	return text_of(t, x < 0.095 ? "%.3f times" : x < 9.95 ? "%.2f times" : "%.0f times", x);
+	return explain_text(&t->to, x < 0.095 ? "%.3f times" : x < 9.95 ? "%.2f times" : "%.0f times", x);
 }
 
 static const char *bytes_text(struct teller *t, double n)
 {
-	return n < 1e6   ? text_of(t, "%.3g kB", n / 1e3)
-	       : n < 1e9 ? text_of(t, n < 1e8 ? "%.3g MB" : "%.0f MB", n / 1e6)
-	                 : text_of(t, "%.3g GB", n / 1e9);
+	return n < 1e6   ? explain_text(&t->to, "%.3g kB", n / 1e3)
+	       : n < 1e9 ? explain_text(&t->to, n < 1e8 ? "%.3g MB" : "%.0f MB", n / 1e6)
+	                 : explain_text(&t->to, "%.3g GB", n / 1e9);
 }
 
 /* --- where a constant is from ------------------------------------------------------------------------------ */
@@ -84,14 +81,15 @@ static const char *constant(struct teller *t, const char *key)
 	const char *ignored, *source = "", *text;
 
 	if (!value_of(t->was, key, &was, &ignored))
-		text = text_of(t, "the machine cannot be read by this build");
+		text = explain_text(&t->to, "the machine cannot be read by this build");
 	else if (!value_of(t->file, key, &now, &source))
-		text = text_of(t, "%s is %s; '%.200s' is not here to say where from", key, str_c(&was),
-		               t->r->run.config_path);
+		text = explain_text(&t->to, "%s is %s; '%.200s' is not here to say where from", key, str_c(&was),
+		                    t->r->run.config_path);
 	else if (strcmp(str_c(&was), str_c(&now)) == 0)
-		text = text_of(t, "%s is %s: %s", key, str_c(&was), source);
+		text = explain_text(&t->to, "%s is %s: %s", key, str_c(&was), source);
 	else
-		text = text_of(t, "%s is %s, set for this run (its file has %s)", key, str_c(&was), str_c(&now));
+		text = explain_text(&t->to, "%s is %s, set for this run (its file has %s)", key, str_c(&was),
+		                    str_c(&now));
 	str_free(&was);
 	str_free(&now);
 	return text;
@@ -121,7 +119,7 @@ static const char *resource_source(struct teller *t, enum res r)
 
 static const char *all_ops(struct teller *t)
 {
-	return text_of(t, "%zu ops", t->r->workload.n_ops);
+	return explain_text(&t->to, "%zu ops", t->r->workload.n_ops);
 }
 
 static void tell_time(struct teller *t)
@@ -132,16 +130,17 @@ static void tell_time(struct teller *t)
 	const char *rate = "";
 
 	if (v->tokens && v->us > 0 && !workload_is_part(&v->part))
-		rate = text_of(t, ", %.4g tokens a second", (double)(v->tokens / v->steps) * 1e6 / us);
-	explain_add(t, (struct explain_line){
-			       "time",
-			       text_of(t, "%s takes %s on %s%s.",
-	                               workload_is_part(&v->part) ? "This part of a step" : "A step", time_text(t, us),
-	                               x->config_name, rate),
-			       "step_us", us, "us", all_ops(t),
-			       text_of(t, "simulated %s, start %s, seed %" PRIu64 ", by build %s",
-	                               strcmp(x->fidelity, "analytic") == 0 ? "in closed form" : "with events",
-	                               x->start, x->seed, x->build) });
+		rate = explain_text(&t->to, ", %.4g tokens a second", (double)(v->tokens / v->steps) * 1e6 / us);
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "time",
+			    explain_text(&t->to, "%s takes %s on %s%s.",
+	                                 workload_is_part(&v->part) ? "This part of a step" : "A step",
+	                                 time_text(t, us), x->config_name, rate),
+			    "step_us", us, "us", all_ops(t),
+			    explain_text(&t->to, "simulated %s, start %s, seed %" PRIu64 ", by build %s",
+	                                 strcmp(x->fidelity, "analytic") == 0 ? "in closed form" : "with events",
+	                                 x->start, x->seed, x->build) });
 }
 
 static void tell_sure(struct teller *t)
@@ -157,13 +156,14 @@ static void tell_sure(struct teller *t)
 
 	if (!v->interval)
 		return;
-	explain_add(
-		t, (struct explain_line){ "sure",
-	                                  text_of(t, "Four times in five such a machine takes %s to %s.",
-	                                          time_text(t, us * v->time.low), time_text(t, us * v->time.high)),
-	                                  "interval.high", us * v->time.high, "us",
-	                                  text_of(t, "%.2g to %.2g times what is simulated", v->time.low, v->time.high),
-	                                  text_of(t, "%s (configs/accuracy/intervals.yaml)", from[v->from]) });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "sure",
+			    explain_text(&t->to, "Four times in five such a machine takes %s to %s.",
+	                                 time_text(t, us * v->time.low), time_text(t, us * v->time.high)),
+			    "interval.high", us * v->time.high, "us",
+			    explain_text(&t->to, "%.2g to %.2g times what is simulated", v->time.low, v->time.high),
+			    explain_text(&t->to, "%s (configs/accuracy/intervals.yaml)", from[v->from]) });
 }
 
 static void tell_held(struct teller *t)
@@ -171,12 +171,13 @@ static void tell_held(struct teller *t)
 	const enum res r = t->v.held;
 
 	if (t->v.held_share > 0)
-		explain_add(t, (struct explain_line){ "held",
-		                                      text_of(t, "It waits for %s %.0f %% of that time, %s.",
-		                                              res_name(r), 100 * t->v.held_share,
-		                                              time_text(t, t->v.held_share * t->total_us)),
-		                                      "held_by.share_of_time", t->v.held_share, "",
-		                                      text_of(t, "resource %s", res_name(r)), resource_source(t, r) });
+		explain_add(&t->to,
+		            (struct explain_line){
+				    "held",
+				    explain_text(&t->to, "It waits for %s %.0f %% of that time, %s.", res_name(r),
+		                                 100 * t->v.held_share, time_text(t, t->v.held_share * t->total_us)),
+				    "held_by.share_of_time", t->v.held_share, "",
+				    explain_text(&t->to, "resource %s", res_name(r)), resource_source(t, r) });
 }
 
 static bool resource_named(const char *name, enum res *out)
@@ -196,13 +197,15 @@ static void tell_floor(struct teller *t)
 	enum res r;
 
 	if (us > 0 && resource_named(x->roofline_bound, &r))
-		explain_add(t,
-		            (struct explain_line){
-				    "floor",
-				    text_of(t, "No mapping could take less than %s: %s has that much work at its peak.",
-		                            time_text(t, us), res_name(r)),
-				    "roofline_us", us, "us", text_of(t, "resource %s", res_name(r)),
-				    resource_source(t, r) });
+		explain_add(
+			&t->to,
+			(struct explain_line){
+				"floor",
+				explain_text(&t->to,
+		                             "No mapping could take less than %s: %s has that much work at its peak.",
+		                             time_text(t, us), res_name(r)),
+				"roofline_us", us, "us", explain_text(&t->to, "resource %s", res_name(r)),
+				resource_source(t, r) });
 }
 
 static void tell_traffic(struct teller *t)
@@ -212,15 +215,17 @@ static void tell_traffic(struct teller *t)
 	const double must = (double)x->compulsory_bytes;
 
 	if (moved > 0)
-		explain_add(t, (struct explain_line){
-				       "traffic",
-				       must > 0 ? text_of(t, "%s pass DRAM, %.2f times the %s that must.",
-		                                          bytes_text(t, moved), moved / must, bytes_text(t, must))
-						: text_of(t, "%s pass DRAM.", bytes_text(t, moved)),
-				       "dram_bytes", moved, "B", all_ops(t),
-				       must > 0 ? text_of(t, "each tensor once, less what the chip could keep; %s",
-		                                          constant(t, "l2.size"))
-						: constant(t, "l2.size") });
+		explain_add(
+			&t->to,
+			(struct explain_line){
+				"traffic",
+				must > 0 ? explain_text(&t->to, "%s pass DRAM, %.2f times the %s that must.",
+		                                        bytes_text(t, moved), moved / must, bytes_text(t, must))
+					 : explain_text(&t->to, "%s pass DRAM.", bytes_text(t, moved)),
+				"dram_bytes", moved, "B", all_ops(t),
+				must > 0 ? explain_text(&t->to, "each tensor once, less what the chip could keep; %s",
+		                                        constant(t, "l2.size"))
+					 : constant(t, "l2.size") });
 }
 
 /* A trace's name ends in its range. */
@@ -228,8 +233,8 @@ static const char *workload_text(struct teller *t)
 {
 	const struct res_workload *w = &t->r->workload;
 
-	return !w->range || strstr(w->source, w->range) ? text_of(t, "%.400s", w->source)
-	                                                : text_of(t, "%.300s, %.200s", w->source, w->range);
+	return !w->range || strstr(w->source, w->range) ? explain_text(&t->to, "%.400s", w->source)
+	                                                : explain_text(&t->to, "%.300s, %.200s", w->source, w->range);
 }
 
 static void tell_kind(struct teller *t)
@@ -255,18 +260,19 @@ static void tell_kind(struct teller *t)
 		}
 	}
 	if (kind)
-		explain_add(t, (struct explain_line){ "kind",
-		                                      text_of(t, "%.0f %% of it goes into %s: %" PRIu64 " of %zu ops.",
-		                                              100 * unit_ps_us(most) / t->total_us, kind, ops,
-		                                              r->workload.n_ops),
-		                                      "by_kind[0].us", unit_ps_us(most), "us",
-		                                      text_of(t, "%" PRIu64 " ops of kind %s", ops, kind),
-		                                      text_of(t, "the ops of %s", workload_text(t)) });
+		explain_add(&t->to,
+		            (struct explain_line){
+				    "kind",
+				    explain_text(&t->to, "%.0f %% of it goes into %s: %" PRIu64 " of %zu ops.",
+		                                 100 * unit_ps_us(most) / t->total_us, kind, ops, r->workload.n_ops),
+				    "by_kind[0].us", unit_ps_us(most), "us",
+				    explain_text(&t->to, "%" PRIu64 " ops of kind %s", ops, kind),
+				    explain_text(&t->to, "the ops of %s", workload_text(t)) });
 }
 
 static const char *op_named(struct teller *t, size_t i)
 {
-	return text_of(t, "op %zu, %.100s", i, t->r->workload.ops[i].name);
+	return explain_text(&t->to, "op %zu, %.100s", i, t->r->workload.ops[i].name);
 }
 
 static const char *op_source(struct teller *t, size_t i)
@@ -285,13 +291,14 @@ static void tell_longest(struct teller *t)
 		if (x->ops[i].span_ps > x->ops[best].span_ps)
 			best = i;
 	if (x->n_ops && x->ops[best].bound && x->ops[best].span_ps)
-		explain_add(t, (struct explain_line){ "longest",
-		                                      text_of(t, "The longest op is %zu, %.100s: %s, held by %s.", best,
-		                                              t->r->workload.ops[best].name,
-		                                              time_text(t, unit_ps_us(x->ops[best].span_ps)),
-		                                              x->ops[best].bound),
-		                                      text_of(t, "ops[%zu].us", best), unit_ps_us(x->ops[best].span_ps),
-		                                      "us", op_named(t, best), op_source(t, best) });
+		explain_add(&t->to,
+		            (struct explain_line){
+				    "longest",
+				    explain_text(&t->to, "The longest op is %zu, %.100s: %s, held by %s.", best,
+		                                 t->r->workload.ops[best].name,
+		                                 time_text(t, unit_ps_us(x->ops[best].span_ps)), x->ops[best].bound),
+				    explain_text(&t->to, "ops[%zu].us", best), unit_ps_us(x->ops[best].span_ps), "us",
+				    op_named(t, best), op_source(t, best) });
 }
 
 /* What an op waited for most, but for what bounds it; RES_COUNT: for nothing else. */
@@ -330,14 +337,15 @@ static void tell_gap(struct teller *t)
 		return;
 	r = waited_besides(&x->ops[best]);
 	explain_add(
-		t,
+		&t->to,
 		(struct explain_line){
 			"gap",
-			text_of(t,
-	                        "In %.0f %% of the time an op's fullest resource is not busy: most, %s, in op %zu, %.100s%s%s.",
-	                        100 * unit_ps_us(all) / t->total_us, time_text(t, unit_ps_us(lost)), best,
-	                        t->r->workload.ops[best].name, r < RES_COUNT ? ", which waits for " : "",
-	                        r < RES_COUNT ? res_name(r) : ""),
+			explain_text(
+				&t->to,
+				"In %.0f %% of the time an op's fullest resource is not busy: most, %s, in op %zu, %.100s%s%s.",
+				100 * unit_ps_us(all) / t->total_us, time_text(t, unit_ps_us(lost)), best,
+				t->r->workload.ops[best].name, r < RES_COUNT ? ", which waits for " : "",
+				r < RES_COUNT ? res_name(r) : ""),
 			"sum of ops[].us - limit_us", unit_ps_us(all), "us", op_named(t, best),
 			r < RES_COUNT ? resource_source(t, r) : op_source(t, best) });
 }
@@ -356,26 +364,28 @@ static void tell_energy(struct teller *t)
 	}
 	if (!all)
 		return;
-	key = text_of(t, "power.%.40s", most->name);
+	key = explain_text(&t->to, "power.%.40s", most->name);
 	if (!value_of(t->was, key, &ignored, &source))
-		key = text_of(t, "power.%.40s", most->block);
+		key = explain_text(&t->to, "power.%.40s", most->block);
 	str_free(&ignored);
-	explain_add(t, (struct explain_line){ "energy",
-	                                      text_of(t, "It takes %.3g mJ, %.3g W in the mean; %.0f %% is %s (%s).",
-	                                              (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
-	                                              100 * (double)most->fj / (double)all, most->name, most->block),
-	                                      "energy_uj", (double)all / 1e9, "uJ", text_of(t, "block %s", most->block),
-	                                      constant(t, key) });
+	explain_add(&t->to, (struct explain_line){
+				    "energy",
+				    explain_text(&t->to, "It takes %.3g mJ, %.3g W in the mean; %.0f %% is %s (%s).",
+	                                         (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
+	                                         100 * (double)most->fj / (double)all, most->name, most->block),
+				    "energy_uj", (double)all / 1e9, "uJ", explain_text(&t->to, "block %s", most->block),
+				    constant(t, key) });
 }
 
 static void tell_math(struct teller *t)
 {
 	if (t->v.mfu > 0)
-		explain_add(t,
+		explain_add(&t->to,
 		            (struct explain_line){
 				    "math",
-				    text_of(t, "Multiply-adds need %.2g %% of the time on the fastest unit for them.",
-		                            100 * t->v.mfu),
+				    explain_text(&t->to,
+		                                 "Multiply-adds need %.2g %% of the time on the fastest unit for them.",
+		                                 100 * t->v.mfu),
 				    "mfu", t->v.mfu, "", all_ops(t), resource_source(t, RES_MATRIX) });
 }
 
@@ -386,19 +396,22 @@ static void tell_beside(struct teller *t)
 	const double kernels = unit_us((int64_t)w->kernel_ns);
 
 	if (v->kernels > 0)
-		explain_add(t, (struct explain_line){
-				       "measured",
-				       text_of(t, "The GPU that was measured took %s in its kernels, %s as long.",
-		                               time_text(t, kernels), times_text(t, v->kernels)),
-				       "measured_us", kernels, "us", all_ops(t), workload_text(t) });
+		explain_add(
+			&t->to,
+			(struct explain_line){
+				"measured",
+				explain_text(&t->to, "The GPU that was measured took %s in its kernels, %s as long.",
+		                             time_text(t, kernels), times_text(t, v->kernels)),
+				"measured_us", kernels, "us", all_ops(t), workload_text(t) });
 	else if (v->fused > 0)
 		explain_add(
-			t,
+			&t->to,
 			(struct explain_line){
 				"beside",
-				text_of(t,
-		                        "A GPU with these ops joined and launched as one graph would take %s, %s as long.",
-		                        time_text(t, unit_ps_us(v->fused_ps)), times_text(t, v->fused)),
+				explain_text(
+					&t->to,
+					"A GPU with these ops joined and launched as one graph would take %s, %s as long.",
+					time_text(t, unit_ps_us(v->fused_ps)), times_text(t, v->fused)),
 				"fused_us", unit_ps_us(v->fused_ps), "us", all_ops(t),
 				"the GPU's model that was held against an H200 (configs/gpu/h200.yaml)" });
 }
@@ -412,9 +425,10 @@ static bool tell_buy(struct teller *t)
 	if (!b->key)
 		return false;
 	run_verdict_buy(b, true, &s);
-	explain_add(t, (struct explain_line){ "next", text_of(t, "Of all amounts one helps most: %s.", str_c(&s)),
-	                                      "next_buy.saves", b->saves, "", text_of(t, "parameter %s", b->key),
-	                                      constant(t, b->key) });
+	explain_add(&t->to, (struct explain_line){
+				    "next", explain_text(&t->to, "Of all amounts one helps most: %s.", str_c(&s)),
+				    "next_buy.saves", b->saves, "", explain_text(&t->to, "parameter %s", b->key),
+				    constant(t, b->key) });
 	str_free(&s);
 	return true;
 }
@@ -438,12 +452,14 @@ static void tell_next(struct teller *t)
 		}
 	}
 	if (best)
-		explain_add(t, (struct explain_line){
-				       "next",
-				       text_of(t, "Of all amounts %s helps most: %s instead of %s saves %.0f %%.",
-		                               best->key, best->then, best->now, 100 * saves),
-				       "limits[].saves", saves, "", text_of(t, "parameter %s", best->key),
-				       constant(t, best->key) });
+		explain_add(
+			&t->to,
+			(struct explain_line){
+				"next",
+				explain_text(&t->to, "Of all amounts %s helps most: %s instead of %s saves %.0f %%.",
+		                             best->key, best->then, best->now, 100 * saves),
+				"limits[].saves", saves, "", explain_text(&t->to, "parameter %s", best->key),
+				constant(t, best->key) });
 }
 
 static void tell_warnings(struct teller *t)
@@ -452,11 +468,12 @@ static void tell_warnings(struct teller *t)
 		const char *s = t->r->run.warnings[i].text;
 
 		if (*s)
-			explain_add(t, (struct explain_line){
-					       "warning",
-					       text_of(t, "%c%.900s.", *s >= 'a' && *s <= 'z' ? *s - 32 : *s, s + 1),
-					       text_of(t, "warnings[%zu]", i), 1, "", t->r->run.warnings[i].what,
-					       "the machine as it is written" });
+			explain_add(&t->to, (struct explain_line){
+						    "warning",
+						    explain_text(&t->to, "%c%.900s.",
+			                                         *s >= 'a' && *s <= 'z' ? *s - 32 : *s, s + 1),
+						    explain_text(&t->to, "warnings[%zu]", i), 1, "",
+						    t->r->run.warnings[i].what, "the machine as it is written" });
 	}
 }
 
@@ -470,7 +487,7 @@ int explain_run(const struct res_stored *r, struct arena *a, struct explain_line
 	struct machine_conf *was = machine_conf_parse(r->run.config_text, strlen(r->run.config_text),
 	                                              r->run.config_path, NULL, 0, &ignored);
 	struct machine_conf *file = machine_conf_load(r->run.config_path, NULL, 0, &ignored);
-	struct teller t = { .r = r, .a = a, .was = was, .file = file, .lines = lines };
+	struct teller t = { .r = r, .was = was, .file = file, .to = { .a = a, .v = lines } };
 
 	if (was)
 		machine_conf_explain(was, &ignored);
@@ -482,7 +499,7 @@ int explain_run(const struct res_stored *r, struct arena *a, struct explain_line
 		tell[i](&t);
 	machine_conf_free(was);
 	machine_conf_free(file);
-	return t.failed ? err_nomem(e, "for what explains a run") : t.n;
+	return t.to.failed ? err_nomem(e, "for what explains a run") : t.to.n;
 }
 
 void explain_row(struct doc *d, const void *of, size_t i)

@@ -23,6 +23,16 @@ struct explain_line {
 	const char *source; /* of the constant behind it, or of the figure itself */
 };
 
+/* EXPLAIN_LINES of them as they are told: texts live in `a`; lines beyond the last are dropped, `failed` for want of memory. */
+struct explain_lines {
+	struct arena *a;
+	struct explain_line *v;
+	int n;
+	bool failed;
+};
+const char *explain_text(struct explain_lines *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void explain_add(struct explain_lines *to, struct explain_line line);
+
 /* Line i of an array of them. */
 void explain_row(struct doc *d, const void *of, size_t i);
 /* All lives in `a`; returns how many, -1: no memory. */

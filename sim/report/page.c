@@ -7,6 +7,7 @@
 #include "sim/base/version.h"
 #include "sim/report/compare_doc.h"
 #include "sim/report/labels.h"
+#include "sim/report/packed.h"
 #include "sim/report/page_int.h"
 
 #define SHOWN_MAX   8                 /* runs and sweeps of a file, without being asked for */
@@ -285,22 +286,29 @@ static void default_title(const struct opt_list *files, struct str *out)
 	}
 }
 
-/* The page has two marks, each on its first occurrence, before all that is put in. */
+/* The page has three marks, each on its first occurrence, before all that is put in. */
 static int put_marks(const struct page_template *p, const char *title, const struct str *json, struct str *out,
                      struct err *e)
 {
-	static const char title_mark[] = "@NPUSIM_TITLE@", data_mark[] = "@NPUSIM_DATA@";
-	const char *t = strstr(p->text, title_mark), *d = t ? strstr(t, data_mark) : NULL;
+	static const char title_mark[] = "@NPUSIM_TITLE@", data_mark[] = "@NPUSIM_DATA@", live_mark[] = "@NPUSIM_LIVE@";
+	const char *t = strstr(p->text, title_mark), *d = t ? strstr(t, data_mark) : NULL,
+		   *l = d ? strstr(d, live_mark) : NULL;
 
-	if (!d)
+	if (!l)
 		return err_set(e, ERR_IO, "'npusim report' is not in this build: %s", p->text);
 	str_addn(out, p->text, (size_t)(t - p->text));
 	add_text(out, title);
 	t += sizeof title_mark - 1;
 	str_addn(out, t, (size_t)(d - t));
-	add_data(out, json);
+	if (!p->live)
+		add_data(out, json);
+	else if (packed(str_c(json), json->len, out, e) < 0)
+		return -1;
 	d += sizeof data_mark - 1;
-	str_addn(out, d, (size_t)(p->end - d));
+	str_addn(out, d, (size_t)(l - d));
+	str_add(out, p->live ? p->live : "");
+	l += sizeof live_mark - 1;
+	str_addn(out, l, (size_t)(p->end - l));
 	return out->failed || json->failed ? err_set(e, ERR_NOMEM, "no memory for the report") : 0;
 }
 
@@ -323,6 +331,14 @@ int page_compose(const struct page_template *t, const char *title, page_put *put
 	str_free(&build);
 	str_free(&json);
 	return rc;
+}
+
+void page_none_stored(struct out_json *j)
+{
+	out_json_open(j, "runs", '[');
+	out_json_close(j, ']');
+	out_json_open(j, "sweeps", '[');
+	out_json_close(j, ']');
 }
 
 int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e)

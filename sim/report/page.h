@@ -19,14 +19,14 @@
 
 struct page_template {
 	const char *text, *end;
+	const char *
+		live; /* what simulates on it (sim/live/live_page.h), with which the data are packed; NULL: nothing does */
 };
 
 struct page_ask {
 	const struct opt_list *files, *runs, *sweeps; /* no runs and sweeps: all of each file */
 	const char *title;                            /* NULL: the names of the files */
 };
-/* What a run's page opens with: its verdict, what to change next, and why in sentences; members of the open object. */
-int page_lead(struct out_json *j, const struct res_stored *r, struct err *e);
 int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e);
 
 #endif

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const char *const pool_names[SCHED_POOLS] = { "prefill", "decode" };
-
 static void so_many(const struct serve_pool *p, struct str *out)
 {
 	if (p->machines > 1)
@@ -57,7 +55,7 @@ static void pool(struct doc *d, const void *of, size_t i)
 		made += m->made;
 		gave_up += m->preemptions;
 	}
-	doc_text(d, "pool", x->n > 1 ? pool_names[i] : "all");
+	doc_text(d, "pool", x->n > 1 ? serve_pool_names[i] : "all");
 	doc_text(d, "machine", p->r->conf->cfg.name);
 	doc_count(d, "machines", p->machines);
 	doc_real(d, "busy_pct", 1, 100 * busy / n / end);

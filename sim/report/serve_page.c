@@ -55,10 +55,7 @@ static int put_serve(struct out_json *j, void *arg, struct err *e)
 	const struct served *x = arg;
 
 	(void)e;
-	out_json_open(j, "runs", '[');
-	out_json_close(j, ']');
-	out_json_open(j, "sweeps", '[');
-	out_json_close(j, ']');
+	page_none_stored(j);
 	out_json_open(j, "serves", '[');
 	out_json_open(j, NULL, '{');
 	out_json_text(j, "machine", x->r->conf->cfg.name);

@@ -179,11 +179,38 @@ static uint32_t still_there(const struct sched *s, uint32_t i)
 
 /* --- giving up -------------------------------------------------------------------------------------------------------- */
 
-static void give_up(struct sched *s)
+/* Which of those that run gives up its blocks: of those who matter least the one that was let in last. */
+static uint32_t gives_up(const struct sched *s)
 {
-	const uint32_t i = s->running[--s->n_running];
+	uint32_t out = s->n_running - 1;
+
+	for (uint32_t k = out; s->a->priorities && k-- > 0;)
+		if (s->a->v[s->running[k]].priority > s->a->v[s->running[out]].priority)
+			out = k;
+	return out;
+}
+
+/* It is in this step no more, if it was. */
+static void take_out(struct sched *s, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (k < s->n_deciding && s->deciding[k] != i)
+		k++;
+	if (k == s->n_deciding)
+		return;
+	memmove(&s->deciding[k], &s->deciding[k + 1], (--s->n_deciding - k) * sizeof *s->deciding);
+	s->step.context_sum -= s->t->seqs[i].cached;
+	s->rows -= 1 + s->p->draft;
+}
+
+static void give_up(struct sched *s, uint32_t k)
+{
+	const uint32_t i = s->running[k];
 	struct seq *q = &s->t->seqs[i];
 
+	memmove(&s->running[k], &s->running[k + 1], (--s->n_running - k) * sizeof *s->running);
+	take_out(s, i);
 	s->gave_up = true;
 	s->r->preemptions++;
 	s->r->v[i].preempted++;
@@ -197,7 +224,10 @@ static void give_up(struct sched *s)
 		q->state = WAITS;
 	}
 	drop(s, i);
-	s->back[s->n_back++] = i;
+	if (s->a->priorities)
+		push(s, i);
+	else
+		s->back[s->n_back++] = i;
 }
 
 static uint64_t most_of(const struct sched *s, uint32_t i)
@@ -207,27 +237,43 @@ static uint64_t most_of(const struct sched *s, uint32_t i)
 
 /* --- a step's sequences ------------------------------------------------------------------------------------------------ */
 
-/* All that decode, each with blocks for what it may produce; those let in last give up theirs for it. */
+/* Blocks for so many tokens of the one at `*k`, for which others give up theirs; false: it gave up its own. */
+static bool make_room(struct sched *s, uint32_t *k, uint64_t tokens)
+{
+	const uint32_t i = s->running[*k];
+
+	while (!grow(s, i, tokens)) {
+		const uint32_t who = gives_up(s);
+
+		give_up(s, who);
+		if (who == *k)
+			return false;
+		*k -= who < *k;
+	}
+	return true;
+}
+
+/* All that decode, each with blocks for what it may produce. */
 static void decoding(struct sched *s)
 {
 	const uint32_t rows = 1 + s->p->draft;
+	uint32_t k = 0;
 
-	for (uint32_t k = 0; k < s->n_running; k++) {
+	while (k < s->n_running) {
 		const uint32_t i = s->running[k];
 		struct seq *q = &s->t->seqs[i];
 		uint64_t want = q->cached + rows;
 
-		if (q->state != DECODES)
-			continue;
 		if (want > most_of(s, i))
 			want = most_of(s, i);
-		while (k < s->n_running && !grow(s, i, want))
-			give_up(s);
-		if (k == s->n_running)
-			break;
-		s->deciding[s->n_deciding++] = i;
-		s->step.context_sum += q->cached;
-		s->rows += rows;
+		if (q->state == DECODES) {
+			if (!make_room(s, &k, want))
+				continue; /* the next one is at its place */
+			s->deciding[s->n_deciding++] = i;
+			s->step.context_sum += q->cached;
+			s->rows += rows;
+		}
+		k++;
 	}
 	s->step.seqs = s->n_deciding;
 }
@@ -300,24 +346,23 @@ static bool let_in(struct sched *s)
 {
 	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->queue;
 	struct seq *q = &s->t->seqs[i];
-	const bool whole = q->away || q->apart;
+	const bool whole = q->away || q->apart, anew = !q->apart && !s->r->v[i].preempted;
 	uint32_t n, found;
 
 	if (s->n_running + s->n_coming == s->p->max_batch)
 		return false;
-	if (!s->n_back && !q->apart)
+	if (anew)
 		q->fill = s->a->v[i].prompt;
 	found = whole ? 0 : still_there(s, i);
 	n = whole ? 0 : room_for(s, q->fill - found);
 	if ((!n && !whole) || !reserve(s, i))
 		return false;
-	if (s->n_back) {
+	if (s->n_back)
 		s->n_back--;
-	} else {
+	else
 		pop(s);
-		if (!q->apart)
-			s->r->v[i].begun = s->now;
-	}
+	if (anew)
+		s->r->v[i].begun = s->now;
 	if (q->apart) {
 		expect(s, i);
 		return true;

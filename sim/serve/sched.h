@@ -23,8 +23,9 @@
  * Invariants: I1 blocks in use never exceed the capacity; I2 every token of every output is produced once; I3 while a sequence decodes its cache holds its
  * prompt and all but the newest of its tokens; I4 the time-integral of requests in the system is the sum of their times in
  * it (Little's law), and where nobody gives up blocks that of those that wait the sum of their times in the queue.
- * Priorities: of who waits the one of the least number is let in first, and of equals who came first; who gives up blocks is who was let
- * in last, whatever its number. Clients that leave (arrival.gives_up) are noticed between steps: what they have is free then.
+ * Priorities: of who waits the one of the least number is let in first, and of equals who came first; blocks are given up by the one of the
+ * greatest number, of equals who was let in last, and whoever gave them up waits among the others by its number (as vLLM's priority
+ * scheduling has both). Clients that leave (arrival.gives_up) are noticed between steps: what they have is free then.
  * Leaves out: prefixes that requests share, the time to pick tokens from logits. Several machines are sched_pool.h's. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
 #define NPUSIM_SIM_SERVE_SCHED_H

@@ -52,12 +52,12 @@ struct sched {
 	uint32_t pool, machine; /* for who looks on */
 	struct pager pager;
 	uint32_t *running, n_running; /* in the order in which they were let in */
-	uint32_t *back, n_back;       /* gave up their blocks; the last one first */
-	uint32_t *coming, n_coming;   /* have blocks here, and their caches are on the way */
-	uint32_t *filled, n_filled;   /* in the last step, to decode elsewhere */
+	uint32_t *back, n_back; /* gave up their blocks, the last one first; with priorities they are in the queue */
+	uint32_t *coming, n_coming; /* have blocks here, and their caches are on the way */
+	uint32_t *filled, n_filled; /* in the last step, to decode elsewhere */
 	uint32_t *deciding, n_deciding, *filling;
 	uint32_t first, last; /* that are not known yet */
-	uint32_t queue;       /* that never ran: who is let in first, the others under it */
+	uint32_t queue;       /* who is let in first, the others under it */
 	uint32_t given;
 	ps_t leaves; /* no client of the queue's leaves before */
 	struct sched_piece *pieces;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/serve/serve_pools.h"
+
 #define MAX_BATCH  64
 #define MAX_TOKENS 2048
 #define CHUNK      512
@@ -171,8 +173,6 @@ static int check_loop(struct serve_opts *o, struct err *e)
 static int pools(struct serve_opts *o, struct err *e)
 {
 	struct serve_ask *a = &o->ask;
-	const char *colon = a->config ? strrchr(a->config, ':') : NULL;
-	const bool several = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
 	struct err inner = ERR_INIT;
 	bool robin, stop;
 
@@ -182,7 +182,7 @@ static int pools(struct serve_opts *o, struct err *e)
 	if (!a->prefill != !a->decode)
 		return err_set(e, ERR_USAGE, "'--%s' is missing: one pool computes prompts, the other decodes",
 		               a->prefill ? "decode" : "prefill");
-	a->several = a->decode || several;
+	a->several = a->decode || (a->config && serve_pools_count(a->config));
 	if (!a->decode && (o->kv_rate || o->kv_copy || a->kv_latency))
 		return err_set(e, ERR_USAGE, "option '--%s' is of caches that move from '--prefill' to '--decode'",
 		               o->kv_rate   ? "kv-rate"

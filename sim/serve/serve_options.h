@@ -44,7 +44,7 @@ int serve_options_read(const struct yaml *y, const struct ynode *map, struct are
 int serve_options_parse(const char *text, struct arena *a, struct serve_opts *o, struct err *e);
 /* What was given, in words that read back: "rate=4/s,prompt=512". */
 void serve_options_text(const struct serve_opts *o, struct str *to);
-/* Of that, of the engine's constants and of what stands in the list: two of the same serve the same. */
+/* Of that, of the engine's constants and of all that the list has but ids and measured times: two of the same serve the same. */
 int serve_options_hash(const struct serve_opts *o, uint64_t *out, struct err *e);
 /* What they mean, in `o->ask`. */
 int serve_options(struct serve_opts *o, struct err *e);

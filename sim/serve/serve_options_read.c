@@ -162,12 +162,11 @@ static int from_word(char *word, struct arena *a, struct serve_opts *o, struct e
 
 int serve_options_parse(const char *text, struct arena *a, struct serve_opts *o, struct err *e)
 {
-	const size_t n = strlen(text);
 	char *copy, *word, *next;
 
-	if (n > 5 && strcmp(text + n - 5, ".yaml") == 0)
+	if (str_suffix(text, ".yaml"))
 		return from_file(text, a, o, e);
-	if (!(copy = arena_strndup(a, text, n)))
+	if (!(copy = arena_strdup(a, text)))
 		return err_nomem(e, "for traffic");
 	for (word = copy; word; word = next) {
 		if ((next = strchr(word, ',')))
@@ -217,15 +216,19 @@ void serve_options_text(const struct serve_opts *o, struct str *to)
 	}
 }
 
-/* The list as it is read: when, and how long. */
+/* What of the list decides how it is served: neither ids nor what was measured. */
 static int hash_list(const char *path, uint64_t *h, struct err *e)
 {
 	struct arrivals a = ARRIVALS_INIT;
 	struct input *in = input_open(path, e);
 	int rc = in ? arrive_read(in, &a, e) : -1;
 
-	for (size_t i = 0; rc == 0 && i < a.n; i++)
-		*h = hash_u64(hash_u64(hash_u64(*h, a.v[i].at), a.v[i].prompt), a.v[i].output);
+	for (size_t i = 0; rc == 0 && i < a.n; i++) {
+		const struct arrival *x = &a.v[i];
+
+		*h = hash_u64(hash_u64(hash_u64(*h, x->at), x->prompt), x->output);
+		*h = hash_u64(hash_u64(*h, x->priority), x->gives_up);
+	}
 	arrive_free(&a);
 	input_free(in);
 	return rc;

@@ -8,23 +8,28 @@
 
 #include "sim/serve/serve_int.h"
 
-static const char *const names[SCHED_POOLS] = { "prefill", "decode" };
+const char *const serve_pool_names[SCHED_POOLS] = { "prefill", "decode" };
 
 /* --- what is asked ------------------------------------------------------------------------------------------------------ */
+
+const char *serve_pools_count(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] ? colon : NULL;
+}
 
 /* "h200:2": the machine, and how many; without a number one. */
 static int machines_of(const char *text, char **config, uint32_t *n, struct err *e)
 {
-	const char *colon = strrchr(text, ':');
-	const size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
-	const bool counted = digits && !colon[1 + digits];
-	const unsigned long v = counted ? strtoul(colon + 1, NULL, 10) : 1;
+	const char *count = serve_pools_count(text);
+	const unsigned long v = count ? strtoul(count + 1, NULL, 10) : 1;
 
 	if (!v || v > SCHED_MACHINES)
 		return err_set(e, ERR_USAGE, "'%s': machines of a pool are 1 to %d, as in 'dsocr:4'", text,
 		               SCHED_MACHINES);
 	*n = (uint32_t)v;
-	*config = counted ? strndup(text, (size_t)(colon - text)) : strdup(text);
+	*config = count ? strndup(text, (size_t)(count - text)) : strdup(text);
 	return *config ? 0 : err_nomem(e, "for a pool");
 }
 
@@ -43,10 +48,11 @@ static int sets_of(const struct serve_ask *o, int pool, struct serve_ask *to, st
 		int of = pool;
 
 		for (int k = 0; n && k < SCHED_POOLS; k++)
-			if (strlen(names[k]) == n && strncmp(o->sets[i], names[k], n) == 0)
+			if (strlen(serve_pool_names[k]) == n && strncmp(o->sets[i], serve_pool_names[k], n) == 0)
 				of = k;
 		if (of == pool)
-			v[to->n_sets++] = n && strncmp(o->sets[i], names[pool], n) == 0 ? colon + 1 : o->sets[i];
+			v[to->n_sets++] =
+				n && strncmp(o->sets[i], serve_pool_names[pool], n) == 0 ? colon + 1 : o->sets[i];
 	}
 	return 0;
 }
@@ -151,7 +157,7 @@ static int check_links(const struct serve_pools *x, struct err *e)
 			return err_set(e, ERR_USAGE,
 			               "'%s', which is to %s, has no links for a cache to move on: --kv-rate '50 GB/s',"
 			               " --set %s:links.bandwidth='50 GB/s', or a machine of configs/system",
-			               x->pool[k].r->conf->cfg.name, names[k], names[k]);
+			               x->pool[k].r->conf->cfg.name, serve_pool_names[k], serve_pool_names[k]);
 		if (link_check(c, 2, &why) < 0)
 			return err_set(e, ERR_USAGE, "%s: --kv-rate '50 GB/s' says how a cache moves", why.msg);
 	}
@@ -180,7 +186,7 @@ int serve_pools_size(struct serve_run *r, struct err *e)
 
 	for (uint32_t k = 0; k < x->n; k++) {
 		if (serve_one_size(x->pool[k].r, &r->arrivals, e) < 0)
-			return x->n > 1 ? err_add(e, "of the machines that %s", names[k]) : -1;
+			return x->n > 1 ? err_add(e, "of the machines that %s", serve_pool_names[k]) : -1;
 		x->pool[k].r->policy.stops = stops(x->pool[k].r, r->o);
 	}
 	x->token = r->own.memory.token + r->draft.memory.token;

@@ -26,6 +26,10 @@ struct serve_pools {
 	double link_joules;
 };
 
+extern const char *const serve_pool_names[SCHED_POOLS]; /* "prefill", "decode" */
+
+/* Where the number of "h200:2" begins: at its colon; NULL: it is one machine. */
+const char *serve_pools_count(const char *text);
 /* As serve.h has them, of a run that has pools. */
 int serve_pools_load(struct serve_run *r, struct err *e);
 int serve_pools_size(struct serve_run *r, struct err *e);

@@ -129,17 +129,10 @@ static int built(const struct steps *s, const struct cost_point *p, uint32_t lay
 	return groups_of(p, a, &how, e) < 0 ? -1 : build_stream(s->model, &how, a, x, e);
 }
 
-/* Of prompts alone. */
-static void steps_attention(const struct op_stream *x, const struct run_result *r, struct cost_seen *out)
-{
-	for (size_t i = 0; i < x->n_ops; i++)
-		if (x->ops[i].kind == OP_ATTENTION && x->ops[i].phase == OP_PREFILL) {
-			out->attention += r->ops[i].span_ps;
-			out->attention_fj += r->ops[i].energy_fj;
-		}
-}
+/* A step of its own: its stream and what came of it, which go when `told` has seen them. */
+typedef void told_fn(const struct steps *s, const struct op_stream *x, const struct run_result *r, void *out);
 
-static int run_of(struct steps *s, const struct cost_point *p, uint32_t layers, struct cost_seen *out, struct err *e)
+static int run_of(struct steps *s, const struct cost_point *p, uint32_t layers, told_fn *told, void *out, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct run_opts how = s->run;
@@ -152,33 +145,45 @@ static int run_of(struct steps *s, const struct cost_point *p, uint32_t layers, 
 	if (!a) {
 		err_nomem(e, "for a step");
 	} else if (built(s, p, layers, a, &x, e) == 0 && run_stream(&x, &s->conf, &how, a, &r, e) == 0) {
-		*out = (struct cost_seen){ .time = r.total_ps + steps_gather(s, &x), .energy_fj = r.energy_fj };
-		steps_attention(&x, &r, out);
+		told(s, &x, &r, out);
 		rc = 0;
 	}
 	arena_free(a);
 	return rc;
 }
 
+/* Attention: of prompts alone. */
+static void costs(const struct steps *s, const struct op_stream *x, const struct run_result *r, void *to)
+{
+	struct cost_seen *out = to;
+
+	*out = (struct cost_seen){ .time = r->total_ps + steps_gather(s, x), .energy_fj = r->energy_fj };
+	for (size_t i = 0; i < x->n_ops; i++)
+		if (x->ops[i].kind == OP_ATTENTION && x->ops[i].phase == OP_PREFILL) {
+			out->attention += r->ops[i].span_ps;
+			out->attention_fj += r->ops[i].energy_fj;
+		}
+}
+
+static int steps_cost(struct steps *s, const struct cost_point *p, uint32_t layers, struct cost_seen *out,
+                      struct err *e)
+{
+	return run_of(s, p, layers, costs, out, e);
+}
+
+static void holds(const struct steps *s, const struct op_stream *x, const struct run_result *r, void *to)
+{
+	struct steps_held *out = to;
+
+	(void)s;
+	(void)x;
+	out->time = r->total_ps;
+	memcpy(out->stall, r->stall_ps, sizeof out->stall);
+}
+
 int steps_hold(struct steps *s, const struct cost_point *p, struct steps_held *out, struct err *e)
 {
-	struct arena *a = arena_new(0);
-	struct run_opts how = s->run;
-	struct run_result r;
-	struct op_stream x;
-	int rc = -1;
-
-	how.memo = s->memo;
-	run_memo_forget(s->memo);
-	if (!a) {
-		err_nomem(e, "for a step");
-	} else if (built(s, p, 0, a, &x, e) == 0 && run_stream(&x, &s->conf, &how, a, &r, e) == 0) {
-		out->time = r.total_ps;
-		memcpy(out->stall, r.stall_ps, sizeof out->stall);
-		rc = 0;
-	}
-	arena_free(a);
-	return rc;
+	return run_of(s, p, 0, holds, out, e);
 }
 
 /* --- layers that are alike ------------------------------------------------------------------------------------------------- */
@@ -206,8 +211,8 @@ static bool by_layers(struct steps *s, const struct cost_point *p, struct cost_s
 	struct err none = ERR_INIT;
 	uint32_t rest;
 
-	if (!s->gpu || n - first < 3 * MORE || run_of(s, p, first + 1, &few, &none) < 0 ||
-	    run_of(s, p, first + 1 + MORE, &more, &none) < 0 || capped(s, &few, &more))
+	if (!s->gpu || n - first < 3 * MORE || steps_cost(s, p, first + 1, &few, &none) < 0 ||
+	    steps_cost(s, p, first + 1 + MORE, &more, &none) < 0 || capped(s, &few, &more))
 		return false;
 	rest = n - first - 1 - MORE;
 	*out = (struct cost_seen){ .time = further(few.time, more.time, rest),
@@ -219,7 +224,7 @@ static bool by_layers(struct steps *s, const struct cost_point *p, struct cost_s
 
 static int steps_one(struct steps *s, const struct cost_point *p, struct cost_seen *out, struct err *e)
 {
-	if (by_layers(s, p, out) || run_of(s, p, 0, out, e) == 0)
+	if (by_layers(s, p, out) || steps_cost(s, p, 0, out, e) == 0)
 		return 0;
 	return err_add(e, "simulating a step of %u sequences and %u pieces of prompts", p->seqs, p->n_pieces);
 }

@@ -16,7 +16,7 @@
  *   where: EXPR | [EXPR, ...]       over configuration values: what does not hold is no point
  *   sample: grid | {kind: random|lhs, n: N, seed: S}    in samples a range without `steps` is continuous
  *         | {kind: guided, n: N, seed: S, generation: G}  a search for the front of the objectives (sweep_search.c) in N
- *                                   points, G at a time; a point drawn again, or excluded by `where`, does not count
+ *                                   points, G (8 to 1024) at a time; a point drawn again, or excluded by `where`, does not count
  *   columns: {NAME: EXPR}           values to print, and names for what follows
  *   objectives: [EXPR | {name: N, minimize|maximize: EXPR}]     (an EXPR alone is minimised)
  *   constraints: EXPR | [EXPR, ...] over results too: the row says whether they hold

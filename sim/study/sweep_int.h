@@ -24,6 +24,10 @@ void sweep_maker_free(struct sweep_maker *m); /* what is not in the sweep's aren
 /* sweep_expr.c: `where`, which asks the configuration alone; sweep_read_expressions reads the others. */
 int sweep_read_where(struct sweep *s, struct err *e);
 
+/* Points of a guided sample's generation: the next is bred from the best of them, and of fewer there is little to choose. */
+#define SWEEP_GENERATION_LEAST 8
+#define SWEEP_GENERATION_MOST  1024
+
 /* sweep_workload.c. A key model.*: of the workload, not of the machine. */
 #define SWEEP_MODEL "model"
 bool sweep_of_model(const char *key);

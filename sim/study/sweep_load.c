@@ -157,7 +157,7 @@ static int read_sample(struct sweep *s, struct err *e)
 	if (!count)
 		return yaml_err(s->y, kind, e, "'%s' needs a number of points: write {kind: %s, n: 100}", text, text);
 	if (yaml_u64(s->y, count, 1, UINT32_MAX, &s->sample_n, e) < 0 ||
-	    (each && yaml_u64(s->y, each, 1, 1024, &generation, e) < 0))
+	    (each && yaml_u64(s->y, each, SWEEP_GENERATION_LEAST, SWEEP_GENERATION_MOST, &generation, e) < 0))
 		return -1;
 	s->generation = (size_t)generation;
 	return seed ? yaml_u64(s->y, seed, 0, UINT64_MAX, &s->sample_seed, e) : 0;

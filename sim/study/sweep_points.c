@@ -330,6 +330,7 @@ void sweep_guide(struct sweep *s, uint64_t n)
 static int first_generation(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
+	uint64_t some;
 	size_t first;
 	double n = 1;
 
@@ -339,9 +340,11 @@ static int first_generation(struct sweep_maker *m)
 		n = s->axes[i].continuous ? (double)s->sample_n : n;
 	if (n < (double)s->sample_n)
 		s->sample_n = (uint64_t)n;
-	if (!s->generation)
-		s->generation = (size_t)(s->sample_n / 16);
-	s->generation = s->generation < 8 ? 8 : s->generation > 1024 ? 1024 : s->generation;
+	some = s->sample_n / 16;
+	if (!s->generation) /* not given */
+		s->generation = some < SWEEP_GENERATION_LEAST  ? SWEEP_GENERATION_LEAST
+		                : some > SWEEP_GENERATION_MOST ? SWEEP_GENERATION_MOST
+		                                               : (size_t)some;
 	first = 2 * s->generation < s->sample_n ? 2 * s->generation : (size_t)s->sample_n;
 	s->places = arena_array(s->a, (size_t)s->sample_n * s->n_dims, sizeof *s->places);
 	return s->places ? lhs_points(m, first) : sweep_no_memory(m->e);

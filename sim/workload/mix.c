@@ -128,13 +128,6 @@ int mix_load(const char *path, struct arena *a, struct mix *out, struct err *e)
 
 /* --- a command line's ----------------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *s, const char *end)
-{
-	const size_t n = strlen(s), k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
 /* Of a word between colons: a weight, or a phase. */
 static int give_word(struct mix_part *x, const char *word, struct err *e)
 {
@@ -190,7 +183,7 @@ int mix_parse(const char *text, struct arena *a, struct mix *out, struct err *e)
 	bool more = true;
 
 	memset(out, 0, sizeof *out);
-	if (ends_with(text, ".yaml") || ends_with(text, ".yml"))
+	if (str_suffix(text, ".yaml") || str_suffix(text, ".yml"))
 		return mix_load(text, a, out, e);
 	if (!(p = arena_strdup(a, text)))
 		return err_nomem(e, "for a mix");

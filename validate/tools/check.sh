@@ -88,6 +88,7 @@ run_step() {
 	# At changes of files, not by the clock: the same 18 in every run.
 	kills:*) MOMENTS=changes sh validate/tools/kills.sh "$BUILD/${1#kills:}/npusim" "$BUILD/${1#kills:}/dies.so" 18 1 ;;
 	python:*) sh validate/tools/python.sh "$BUILD/${1#python:}" ;;
+	same:*) sh validate/tests/same/same.sh "$BUILD/${1#same:}" 10 ;;
 	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
 	memcheck:*)
 		# One under valgrind costs some fifty times its normal time.
@@ -130,7 +131,7 @@ test)
 check)
 	LOGS=$BUILD/check/logs
 	# The long ones first, so that no core waits for them at the end.
-	steps="suites:check/asan suites:check/release golden:check/release page:check/release python:check/release"
+	steps="suites:check/asan suites:check/release golden:check/release page:check/release python:check/release same:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
 	steps="$steps kills:check/release install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
 	steps="$steps gpu-model gpu-model-can-fail links links-can-fail"

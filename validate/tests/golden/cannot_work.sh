@@ -20,6 +20,6 @@ echo "warnings of a run, in its table, its JSON and the database:"
 "$NPUSIM" run -c "$TMP/m.yaml" -t "$TMP/ops.csv" --start cold --all | sed -n '/^warning/,/^$/p'
 grep -c '"what": ' "$TMP/event.json"
 "$NPUSIM" export "$TMP/r.db" warnings | cut -d , -f 1,2
-"$NPUSIM" report "$TMP/r.db" -o "$TMP/page.html" >/dev/null && grep -c 'Mbit/s a pin are beyond hbm3' "$TMP/page.html"
+"$NPUSIM" report "$TMP/r.db" --still -o "$TMP/page.html" >/dev/null && grep -c 'Mbit/s a pin are beyond hbm3' "$TMP/page.html"
 # Arrays for many rows, and one row.
 "$NPUSIM" run -c $CONFIG -t "$TMP/ops.csv" --set gemv.units=0 --set matrix.rows=128 --all | sed -n '/^warning/,/^$/p'

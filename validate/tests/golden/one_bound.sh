@@ -15,7 +15,7 @@ bounds() {
 	# shellcheck disable=SC2086
 	"$NPUSIM" $run "$@" --ops 5000 --timeline "$TMP/l.json" -o "$TMP/$n.db" >"$TMP/table"
 	quiet export "$TMP/$n.db" ops -o "$TMP/d.csv"
-	quiet report "$TMP/$n.db" -o "$TMP/page.html"
+	quiet report "$TMP/$n.db" --still -o "$TMP/page.html"
 	sed -n 's/^.*<script type="application\/json"[^>]*>//p' "$TMP/page.html" | sed 's/<\/script>.*//' >"$TMP/p.json"
 	query "select json_extract(value, '\$.id') || ' ' || json_extract(value, '\$.bound') from j
 		where json_extract(value, '\$.bound') is not null" | sort >"$TMP/json"

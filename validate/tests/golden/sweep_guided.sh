@@ -45,4 +45,4 @@ bad() { sed "\$a sample: $1" $STUDY >"$TMP/s.yaml"; try sweep "$TMP/s.yaml" --dr
 bad guided
 bad '{kind: guidd, n: 10}'
 bad '{kind: lhs, n: 10, generation: 4}'
-bad '{kind: guided, n: 10, generation: 0}'
+bad '{kind: guided, n: 10, generation: 4}'

@@ -144,13 +144,14 @@ async function looks(browser, file, options, what) {
 /* The page of a stored run opens with its answer, and goes on from the machine as it ran. */
 async function lead(browser, dir) {
 	const p = await open(browser, path.join(dir, 'lead.html'), {}),
-		said = (await p.page.textContent('#lead')) ?? '',
+		said = await p.page.textContent('main'),
 		told = JSON.parse(fs.readFileSync(path.join(dir, 'explained.json'), 'utf8')),
 		first = fs.readFileSync(path.join(dir, 'said.txt'), 'utf8').split('\n')[0],
 		all = JSON.parse(run('array-128', { 'dram.channels': 3 }));
-	check('the page of a run opens with its verdict', (await p.page.textContent('#lead b')) === first, first);
+	check('the page of a run opens with its verdict', (await p.page.textContent('.verdict b')) === first, first);
 	check('then what to change', /next: .* saves/.test(said));
 	check('then why, as npusim explain says it', told.length > 5 && told.every((x) => said.includes(x.text) && said.includes(x.source)));
+	check('its charts are there too', (await p.page.$$('.chart svg')).length >= 3);
 	check('it begins with the machine as it ran', (await p.page.evaluate(() => window.npusim.ask({}, false).of.total_us)) === all.total_us);
 	check('what follows from others does not hold it fast', (await p.page.evaluate(() => window.npusim.ask({ sets: { 'dram.channels': '5' } }, false))).of?.total_us ===
 		JSON.parse(run('array-128', { 'dram.channels': 5 })).total_us);

@@ -81,6 +81,33 @@ TEST(the_chips_own_part_and_its_caller_take_their_time)
 	CHECK_U64(by(&c, LINK_BY_TWO_SHOT, LINK_ALL_REDUCE, 4, 400000).total, 6 * PS_US);
 }
 
+/* A byte takes 40 ps by ll, and 20 ps of its own part. */
+TEST(packed_words_end_where_the_library_says_and_their_own_part_has_a_rate)
+{
+	struct link_cfg c = cfg(BY_HAND ", ll_overhead: 1 us, ll_share: 25 %, ll_most: 1000 KiB, ll_local: 50 GB/s,"
+	                                "local_latency: 2 us, ll_few_overhead: 500 ns, ll_few_share: 1 %");
+	struct link_time t = by(&c, LINK_BY_RING, LINK_ALL_GATHER, 2, 8000);
+
+	CHECK_U64(t.as, LINK_AS_LL);
+	CHECK_U64(t.wire, 4000 * 40);
+	CHECK_U64(t.own, 2 * PS_US + 4000 * 20);
+	CHECK_U64(by(&c, LINK_BY_RING, LINK_ALL_GATHER, 2, 200).as, LINK_AS_LL_FEW);
+	/* Where plain bytes start late ll would go on; a chip sends half of an all-gather's bytes, and all of an all-reduce's. */
+	c.protocol[LINK_AS_PLAIN].overhead = PS_MS;
+	CHECK_U64(by(&c, LINK_BY_RING, LINK_ALL_GATHER, 2, 2000000).as, LINK_AS_LL);
+	CHECK_U64(by(&c, LINK_BY_RING, LINK_ALL_REDUCE, 2, 2000000).as, LINK_AS_PLAIN);
+}
+
+TEST(bytes_that_go_one_way_alone_may_have_their_own_way)
+{
+	const struct link_cfg c = cfg(BY_HAND ", one_way_overhead: 1 us, one_way_latency: 500 ns, one_way_share: 50 %");
+
+	CHECK_U64(by(&c, LINK_BY_ONE_SHOT, LINK_SEND, 2, 4000).total, 3 * PS_US / 2 + 4000 * 20);
+	CHECK_U64(by(&c, LINK_BY_RING, LINK_BROADCAST, 3, 4000).total, 2 * PS_US + 4000 * 20);
+	CHECK_U64(by(&c, LINK_BY_ONE_SHOT, LINK_ALL_TO_ALL, 2, 4000).as, LINK_AS_PLAIN);
+	CHECK_U64(by(&c, LINK_BY_RING, LINK_ALL_GATHER, 2, 4000).as, LINK_AS_PLAIN);
+}
+
 TEST(links_of_a_topology_carry_what_passes_over_them)
 {
 	struct link_cfg c = cfg(BY_HAND ", topology: ring");
@@ -159,6 +186,7 @@ TEST(what_makes_no_sense_is_refused)
 		{ "bandwidth: 1 GB/s, topology: torus, columns: 4", 6, "rows of 4" },
 		{ "bandwidth: 1 GB/s, share: 0", 0, "'links.share' is 0" },
 		{ "bandwidth: 2 GB/s, local: 1 GB/s", 0, "'links.local' is below" },
+		{ "bandwidth: 4 GB/s, ll_share: 50 %, ll_local: 1 GB/s", 0, "'links.ll_local' is below" },
 		{ "bandwidth: 1 GB/s, group: 4", 0, "'links.between' is 0" },
 		{ "bandwidth: 1 GB/s, group: 4, between: 1 GB/s, chips: 6", 0, "must be a multiple" },
 		{ "bandwidth: 1 GB/s, columns: 4, chips: 6", 0, "must be a multiple" },
@@ -261,12 +289,12 @@ TEST(a_library_on_h200_is_as_near_as_was_said)
 {
 	static const char *const sets[] = { "links.direct=none" };
 	static const struct held held[] = {
-		{ LINK_ALL_REDUCE, 2, 21, 5, 14 },      { LINK_ALL_GATHER, 2, 21, 6, 16 },
-		{ LINK_REDUCE_SCATTER, 2, 21, 6, 13 },  { LINK_ALL_TO_ALL, 2, 21, 5.7, 17 },
-		{ LINK_ALL_REDUCE, 4, 21, 6, 24 },      { LINK_ALL_GATHER, 4, 21, 6, 20 },
-		{ LINK_REDUCE_SCATTER, 4, 21, 5, 18 },  { LINK_ALL_TO_ALL, 4, 21, 5.7, 41 },
-		{ LINK_ALL_REDUCE, 8, 21, 10, 30 },     { LINK_ALL_GATHER, 8, 21, 10, 30 },
-		{ LINK_REDUCE_SCATTER, 8, 21, 10, 30 }, { LINK_ALL_TO_ALL, 8, 21, 10, 44 },
+		{ LINK_ALL_REDUCE, 2, 21, 2.6, 12 },     { LINK_ALL_GATHER, 2, 21, 3.6, 11 },
+		{ LINK_REDUCE_SCATTER, 2, 21, 3.2, 11 }, { LINK_ALL_TO_ALL, 2, 21, 5.7, 17 },
+		{ LINK_ALL_REDUCE, 4, 21, 4.5, 15 },     { LINK_ALL_GATHER, 4, 21, 5.5, 24 },
+		{ LINK_REDUCE_SCATTER, 4, 21, 3.7, 16 }, { LINK_ALL_TO_ALL, 4, 21, 5.7, 41 },
+		{ LINK_ALL_REDUCE, 8, 21, 5, 12 },       { LINK_ALL_GATHER, 8, 21, 9, 24 },
+		{ LINK_REDUCE_SCATTER, 8, 21, 6, 16 },   { LINK_ALL_TO_ALL, 8, 21, 10, 44 },
 	};
 	const struct link_cfg c = system_links("hgx-h200", sets, 1);
 
@@ -276,23 +304,23 @@ TEST(a_library_on_h200_is_as_near_as_was_said)
 TEST(a_library_on_a100_is_as_near_as_was_said)
 {
 	static const struct held held[] = {
-		{ LINK_ALL_REDUCE, 2, 21, 7, 28 },      { LINK_ALL_REDUCE, 4, 21, 7, 28 },
-		{ LINK_ALL_REDUCE, 8, 21, 10, 30 },     { LINK_ALL_GATHER, 8, 21, 10, 30 },
-		{ LINK_REDUCE_SCATTER, 8, 21, 10, 36 }, { LINK_ALL_TO_ALL, 8, 21, 10, 30 },
+		{ LINK_ALL_REDUCE, 2, 21, 4.5, 32 },   { LINK_ALL_REDUCE, 4, 21, 5.5, 26 },
+		{ LINK_ALL_REDUCE, 8, 21, 5.5, 15 },   { LINK_ALL_GATHER, 8, 21, 7.7, 20 },
+		{ LINK_REDUCE_SCATTER, 8, 21, 7, 30 }, { LINK_ALL_TO_ALL, 8, 21, 10, 30 },
 	};
 	const struct link_cfg c = system_links("dgx-a100", NULL, 0);
 
 	hold(&c, "nccl_a100", held, sizeof held / sizeof *held);
 }
 
-/* Only what its caller adds was taken from these rows. */
+/* What its caller adds and what goes one way were fitted on these rows, all else on them and on nccl_h200's. */
 TEST(two_of_ours_under_pytorch_are_as_near_as_was_said)
 {
 	static const char *const sets[] = { "links.direct=none", "links.call=3 us" };
 	static const struct held held[] = {
-		{ LINK_ALL_REDUCE, 2, 11, 7, 13 },
-		{ LINK_ALL_GATHER, 2, 11, 7, 13 },
-		{ LINK_REDUCE_SCATTER, 2, 11, 7, 16 },
+		{ LINK_ALL_REDUCE, 2, 11, 3.6, 8 },      { LINK_ALL_GATHER, 2, 11, 3.4, 8 },
+		{ LINK_REDUCE_SCATTER, 2, 11, 4.8, 13 }, { LINK_ALL_TO_ALL, 2, 11, 8, 30 },
+		{ LINK_BROADCAST, 2, 11, 3.6, 11 },      { LINK_SEND, 2, 11, 5.2, 20 },
 	};
 	const struct link_cfg c = system_links("hgx-h200", sets, 2);
 
@@ -316,8 +344,9 @@ TEST(an_engines_own_all_reduce_is_as_near_as_was_said)
 
 SUITE(t_link, T(a_ring_goes_and_sends_as_its_closed_form_says), T(direct_algorithms_take_a_step_a_pass),
       T(a_switch_that_reduces_takes_a_chips_bytes_once), T(the_chips_own_part_and_its_caller_take_their_time),
-      T(links_of_a_topology_carry_what_passes_over_them), T(groups_are_joined_by_the_way_between_them),
-      T(one_shot_wins_small_messages), T(what_makes_no_sense_is_refused),
+      T(packed_words_end_where_the_library_says_and_their_own_part_has_a_rate),
+      T(bytes_that_go_one_way_alone_may_have_their_own_way), T(links_of_a_topology_carry_what_passes_over_them),
+      T(groups_are_joined_by_the_way_between_them), T(one_shot_wins_small_messages), T(what_makes_no_sense_is_refused),
       T(collectives_are_known_by_the_names_that_libraries_give_them), T(a_library_on_h200_is_as_near_as_was_said),
       T(a_library_on_a100_is_as_near_as_was_said), T(two_of_ours_under_pytorch_are_as_near_as_was_said),
       T(an_engines_own_all_reduce_is_as_near_as_was_said));

@@ -373,6 +373,24 @@ TEST(more_acceptance_is_never_slower)
 
 /* --- any policy, any list ----------------------------------------------------------------------------------------------------- */
 
+/* The same list again: equals are served as without priorities, and of others holds what holds of every run. */
+static void with_priorities(const struct sched_policy *p, const struct served *was, struct rng *r)
+{
+	struct served x = { .a = was->a };
+	struct err e = ERR_INIT;
+
+	x.a.priorities = true;
+	for (int some = 0; some < 2; some++) {
+		for (size_t i = 0; some && i < x.a.n; i++)
+			x.a.v[i].priority = (uint32_t)rng_below(r, 3);
+		x.toy = (struct toy){ .p = p, .alone = true };
+		CHECK_OK(sched_run(p, &x.a, toy_cost, toy_seen, &x.toy, &x.r, &e), e);
+		invariants(p, &x);
+		CHECK(some || (memcmp(x.r.v, was->r.v, x.r.n * sizeof *x.r.v) == 0 && x.r.end == was->r.end));
+		sched_free(&x.r);
+	}
+}
+
 static void any(struct rng *r)
 {
 	struct sched_policy p = usual();
@@ -402,6 +420,7 @@ static void any(struct rng *r)
 	p.loop = rng_below(r, 3) ? 0 : 1 + (uint32_t)rng_below(r, 60);
 	p.seed = s.seed;
 	serve(&p, &s, &x);
+	with_priorities(&p, &x, r);
 	drop(&x);
 }
 
@@ -653,6 +672,26 @@ TEST(less_is_let_in_first)
 	drop(&x);
 }
 
+/* It was let in first; it gives up its blocks all the same, and one that matters more and came meanwhile goes before it. */
+TEST(who_matters_least_gives_up_its_blocks)
+{
+	struct sched_policy p = usual();
+	struct served x;
+
+	p.blocks = 16;
+	for (int k = 0; k < 2; k++) {
+		p.preempt = k ? SCHED_SWAP : SCHED_RECOMPUTE;
+		serve_text(&p, "arrival_s,prompt,output,priority\n0,100,60,9\n0.001,100,60,0\n0.16,120,60,5\n", &x);
+		invariants(&p, &x);
+		CHECK(x.r.v[0].preempted > 0 && !x.r.v[1].preempted && !x.r.v[2].preempted);
+		CHECK(x.r.v[1].last <= x.r.v[2].begun && x.r.v[2].last < x.r.v[0].last);
+		drop(&x);
+		serve_text(&p, "arrival_s,prompt,output\n0,100,60\n0.001,100,60\n0.16,100,60\n", &x);
+		CHECK(!x.r.v[0].preempted && x.r.v[1].preempted > 0 && x.r.v[1].last <= x.r.v[2].last);
+		drop(&x);
+	}
+}
+
 /* Who waits leaves from the queue, who is served after the step that it is in; what they had is free, and nothing of them is counted
  * among latencies. */
 TEST(clients_that_leave_are_served_no_more)
@@ -707,4 +746,5 @@ SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_mak
       T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),
       T(a_policy_that_cannot_be_is_refused), T(percentiles_are_values_that_were_seen),
       T(steps_between_points_are_on_the_lines_between_them), T(an_exact_table_simulates_what_differs_and_nothing_twice),
-      T(less_is_let_in_first), T(clients_that_leave_are_served_no_more), T(moves_alone_are_told));
+      T(less_is_let_in_first), T(who_matters_least_gives_up_its_blocks), T(clients_that_leave_are_served_no_more),
+      T(moves_alone_are_told));

@@ -356,6 +356,22 @@ static void invariants(const struct sched_plan *p, const struct served *s, const
 		CHECK(s->x.machine[k].blocks_peak <= p->pool[k >= p->pool[0].machines].policy.blocks);
 }
 
+/* Of two pools; the i-th of several in turn. */
+static struct sched_plan any_plan(struct seen *seen, int i, struct rng *r)
+{
+	const uint32_t fill = 1 + (uint32_t)rng_below(r, 4), decode = 1 + (uint32_t)rng_below(r, 4);
+	struct sched_plan p = apart(seen, fill, decode);
+
+	for (int k = 0; k < SCHED_POOLS; k++) {
+		any_policy(r, &p.pool[k].policy);
+		p.pool[k].policy.stops = i % 3 == 0;
+	}
+	p.pool[0].policy.draft = 0;
+	p.pool[0].policy.loop = rng_below(r, 3) ? 0 : 1 + (uint32_t)rng_below(r, 60);
+	p.router = (enum sched_router)(i % 2);
+	return p;
+}
+
 TEST(what_holds_of_any_pools)
 {
 	struct seen *seen = malloc(sizeof *seen);
@@ -364,16 +380,9 @@ TEST(what_holds_of_any_pools)
 	rng_seed(&r, 3, "sched pool");
 	for (int i = 0; i < 400 && seen; i++) {
 		const struct arrive_plan l = any_list(&r);
-		struct sched_plan p = apart(seen, 1 + (uint32_t)rng_below(&r, 4), 1 + (uint32_t)rng_below(&r, 4));
+		struct sched_plan p = any_plan(seen, i, &r);
 		struct served s;
 
-		for (int k = 0; k < SCHED_POOLS; k++) {
-			any_policy(&r, &p.pool[k].policy);
-			p.pool[k].policy.stops = i % 3 == 0;
-		}
-		p.pool[0].policy.draft = 0;
-		p.pool[0].policy.loop = rng_below(&r, 3) ? 0 : 1 + (uint32_t)rng_below(&r, 60);
-		p.router = (enum sched_router)(i % 2);
 		seen->n = 0;
 		memset(seen->decodes, 0, sizeof seen->decodes);
 		memset(seen->prompts, 0, sizeof seen->prompts);
@@ -393,20 +402,13 @@ TEST(whoever_leaves_of_any_pools_leaves_nothing)
 	rng_seed(&r, 4, "sched pool");
 	for (int i = 0; i < 400; i++) {
 		const struct arrive_plan l = any_list(&r);
-		struct sched_plan p = apart(NULL, 1 + (uint32_t)rng_below(&r, 4), 1 + (uint32_t)rng_below(&r, 4));
+		struct sched_plan p = any_plan(NULL, i, &r);
 		sched_u128 in_system = 0;
 		uint64_t gone = 0, outputs = 0;
 		struct err e = ERR_INIT;
 		struct sched_result one;
 		struct served s;
 
-		for (int k = 0; k < SCHED_POOLS; k++) {
-			any_policy(&r, &p.pool[k].policy);
-			p.pool[k].policy.stops = i % 3 == 0;
-		}
-		p.pool[0].policy.draft = 0;
-		p.pool[0].policy.loop = rng_below(&r, 3) ? 0 : 1 + (uint32_t)rng_below(&r, 60);
-		p.router = (enum sched_router)(i % 2);
 		if (i % 4 == 0) {
 			p.pools = p.pool[0].machines = 1;
 			p.pool[0].policy.part = SCHED_WHOLE;

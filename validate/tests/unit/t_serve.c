@@ -1,5 +1,6 @@
 /* t_serve.c - a server's steps on machines: held against runs of the phases that they are made of. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
@@ -395,8 +396,42 @@ TEST(traffic_in_words_reads_back)
 	arena_free(a);
 }
 
+static uint64_t hash_of_list(const char *text)
+{
+	struct serve_opts o = SERVE_OPTS_INIT;
+	struct err e = ERR_INIT;
+	char path[400];
+	uint64_t h;
+	FILE *f = fopen(test_path(path, sizeof path, "list.csv"), "w");
+
+	if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+		abort();
+	o.ask.requests = path;
+	CHECK_OK(serve_options_hash(&o, &h, &e), e);
+	return h;
+}
+
+/* A sweep that goes on takes points by this hash: another list of the same name is other traffic. */
+TEST(all_of_a_list_that_changes_what_is_served_is_in_its_hash)
+{
+	static const char *const other[] = {
+		"prompt,output,priority,gives_up_ms,arrival_ms\n9,5,0,20,0\n8,5,0,,3\n",
+		"prompt,output,priority,gives_up_ms,arrival_ms\n8,6,0,20,0\n8,5,0,,3\n",
+		"prompt,output,priority,gives_up_ms,arrival_ms\n8,5,0,20,0\n8,5,0,,4\n",
+		"prompt,output,priority,gives_up_ms,arrival_ms\n8,5,1,20,0\n8,5,0,,3\n",
+		"prompt,output,priority,gives_up_ms,arrival_ms\n8,5,0,21,0\n8,5,0,,3\n",
+		"prompt,output,priority,gives_up_ms,arrival_ms\n8,5,0,,0\n8,5,0,20,3\n",
+	};
+	const uint64_t h = hash_of_list("prompt,output,priority,gives_up_ms,arrival_ms\n8,5,0,20,0\n8,5,0,,3\n");
+
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		CHECK(hash_of_list(other[i]) != h);
+	CHECK(hash_of_list("id,arrival_ms,prompt,output,gives_up_ms\na,0,8,5,20\nb,3,8,5,\n") == h);
+}
+
 SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
       T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
       T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
       T(memory_is_what_the_model_counts), T(the_largest_rate_is_kept_and_the_next_is_not),
-      T(figures_of_traffic_are_those_that_were_served), T(traffic_in_words_reads_back));
+      T(figures_of_traffic_are_those_that_were_served), T(traffic_in_words_reads_back),
+      T(all_of_a_list_that_changes_what_is_served_is_in_its_hash));

@@ -122,6 +122,7 @@ TEST(a_prefix_is_a_prefix)
 	CHECK(str_prefix("x", ""));
 	CHECK(str_prefix("x", "x"));
 	CHECK(!str_prefix("x", "xy"));
+	CHECK(str_suffix("a.html", ".html") && !str_suffix(".html", ".html") && !str_suffix("a.htm", ".html"));
 	CHECK(!str_prefix("", "x"));
 }
 
