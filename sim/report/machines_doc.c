@@ -160,8 +160,8 @@ void machines_doc(struct doc *d, const struct machines_doc *x)
 	str_free(&part);
 	doc_say(d,
 	        "\nx: times as fast as %s, from, to: four times in five, less what both are wrong\n"
-	        "about alike; low, high: the same of tokens_per_s, %s\n"
-	        "'npusim run -c %s' says what holds one\n",
+	        "about alike; low, high: the same of tokens_per_s,\n"
+	        "%s 'npusim run -c %s' says what holds one\n",
 	        x->configs[0], tells_by(x), x->configs[0]);
 	split_facts(d, x);
 	if (x->steps.n > 1)
