@@ -285,6 +285,11 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 	verdict(r, d->to);
 	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
 	doc_say(d, "\n");
+	if (found && found->knobs) { /* with the knobs above it a screen is full */
+		trust(r, d->to);
+		doc_say(d, "load and memory at that rate: without --limits, or --format json\n");
+		return;
+	}
 	if (r->pools) {
 		pools_doc(d, r);
 	} else {
