@@ -272,6 +272,7 @@ void hierarchy_begin(struct hierarchy *h)
 	struct server *all[SERVERS];
 
 	h->posted_at = 0;
+	h->settled = h->n.dram_write;
 	for (int i = 0; i < SERVERS; i++)
 		server_clear(servers(h, all)[i]);
 	for (int i = 0; i < 2; i++) {
@@ -293,7 +294,8 @@ void hierarchy_over(struct hierarchy *h, ps_t end)
 {
 	h->posted += server_busy(&h->dram_server, end, h->dram_server.end);
 	h->n.dram_write += h->owed;
-	h->owed = ps_min(written_in(h, h->posted), h->n.dram_write);
+	h->owed =
+		ps_min(written_in(h, h->posted), h->n.dram_write - h->settled); /* its time is rounded, and so longer */
 	h->n.dram_write -= h->owed;
 	h->n.dram_posted = h->owed;
 }

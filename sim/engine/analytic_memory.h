@@ -54,9 +54,10 @@ struct hierarchy {
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
-	uint64_t owed;  /* bytes of what was posted when the last pass was over: counted with the next */
-	uint64_t posts; /* requests that may wait */
-	ps_t post_span; /* of the largest, where what it writes is apart */
+	uint64_t owed;    /* bytes of what was posted when the last pass was over: counted with the next */
+	uint64_t settled; /* dram_write when this pass began: what was written by then stays so */
+	uint64_t posts;   /* requests that may wait */
+	ps_t post_span;   /* of the largest, where what it writes is apart */
 	uint64_t dram_units, dram_interleave, dram_unit_per_byte; /* the last: time of a byte on one unit's bus */
 	ps_t *replies[2]; /* when the last `outstanding` transfers were answered: [0] fetched ahead, [1] waited for */
 	uint32_t next_reply[2];

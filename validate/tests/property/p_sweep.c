@@ -457,7 +457,7 @@ TEST(a_search_with_points_to_spare_ends_with_all_there_are)
 	static const char small[] =
 		"sweep: 1\nbase: none.yaml\nfidelity: analytic\naxes:\n"
 		"  cores: [4, 8, 16]\n  gemv.lanes: [8, 16, 32, 64]\nwhere: cores * gemv.lanes < 1000\n"
-		"sample: {kind: guided, n: 50, generation: 2}\n";
+		"sample: {kind: guided, n: 50, generation: 8}\n";
 	struct sweep_done d;
 	struct err e = ERR_INIT;
 	char path[512];
