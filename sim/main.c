@@ -127,34 +127,39 @@ static const struct cmd *main_find(const struct cmd *table, const char *name)
 static void main_list(const struct cmd *table, const char *group, struct str *out)
 {
 	for (const struct cmd *c = table; c->name; c++) {
-		if (c->sub)
+		if (c->sub) {
 			main_list(c->sub, c->name, out);
-		else
-			str_addf(out, "  %s%s%-*s %s\n", group, *group ? " " : "",
-			         (int)(15 - strlen(group) - (*group != '\0')), c->name, c->help);
+			continue;
+		}
+		str_addf(out, "  %s%s%-*s ", group, *group ? " " : "", (int)(15 - strlen(group) - (*group != '\0')),
+		         c->name);
+		out_wrap(c->help, 18, 18, 80, out);
 	}
 }
 
 static void overview(struct str *out)
 {
-	str_add(out,
-	        "usage: npusim COMMAND [options]\n\n"
-	        "npusim replays what a GPU was measured doing on an NPU described in YAML, and says how long each\n"
-	        "operation would take there, what holds it back, and how far that is from the physical limit.\n\n"
-	        "commands:\n");
+	str_add(out, "usage: npusim COMMAND [options]\n\n"
+	             "npusim replays what a GPU was measured doing on an NPU described in YAML, and\n"
+	             "says how long each operation would take there, what holds it back, and how far\n"
+	             "that is from the physical limit.\n\n"
+	             "commands:\n");
 	main_list(cmd_table, "", out);
 	str_add(out, "\n"
 	             "  npusim help COMMAND    what a command does, its options, and examples to type\n"
 	             "  npusim help sweep-file the language of a sweep file\n"
-	             "  npusim config explain  every parameter of a machine: 'npusim config explain l2.size'\n"
-	             "  npusim man | man -l -  all of it on one page; 'npusim completion bash' for the TAB key\n"
+	             "  npusim help requests   lists of requests, for 'npusim serve'\n"
+	             "  npusim config explain  every parameter of a machine\n"
+	             "  npusim man | man -l -  all of it on one page\n"
+	             "  npusim completion bash what makes the TAB key complete all of this\n"
 	             "  npusim --version       which build this is\n\n"
 	             "first steps, from the top of the source tree:\n"
 	             "  npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
 	             "  npusim trace top -n 10 /tmp/t.db\n"
 	             "  npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n\n"
-	             "exit codes: 0 ok; 1 ran, but a bound you gave does not hold; 2 command line; 3 configuration;\n"
-	             "            4 input, file or database; 5 the simulated machine is stuck\n");
+	             "exit codes: 0 ok; 1 ran, but a bound you gave does not hold; 2 command line;\n"
+	             "            3 configuration; 4 input, file or database; 5 the simulated machine\n"
+	             "            is stuck\n");
 }
 
 static void group_help(const struct cmd *group, struct str *out)
@@ -162,8 +167,7 @@ static void group_help(const struct cmd *group, struct str *out)
 	str_addf(out, "usage: npusim %s COMMAND [options]\n\nnpusim %s: %s.\n\ncommands:\n", group->name, group->name,
 	         group->help);
 	main_list(group->sub, group->name, out);
-	str_addf(out, "\n  npusim help %s COMMAND    what a command does, its options, and examples to type\n",
-	         group->name);
+	str_addf(out, "\n  npusim help %s COMMAND    what a command does, its options, examples\n", group->name);
 }
 
 static void version(struct str *out)

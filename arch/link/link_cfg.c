@@ -127,15 +127,18 @@ bool link_collective_find(const char *text, enum link_collective *out, const cha
 /* A chip that adds more slowly than its links bring bytes would make fewer chips slower than more. */
 int link_cfg_check(const struct link_cfg *c, struct err *e)
 {
+	const uint32_t ll = c->P(LL).share, few = c->P(LL_FEW).share, packed = ll > few ? ll : few;
+
 	if (c->bandwidth && !c->P(PLAIN).share)
 		return err_set(e, ERR_CONFIG, "'links.share' is 0: nothing would go over the links");
 	if (c->local && c->local < c->bandwidth)
 		return err_set(e, ERR_CONFIG,
 		               "'links.local' is below 'links.bandwidth': a chip could not add or copy what comes in");
-	if (c->ll_local && c->ll_local / PPM * PPM < c->bandwidth / PPM * c->P(LL).share)
-		return err_set(e, ERR_CONFIG,
-		               "'links.ll_local' is below 'links.ll_share' of 'links.bandwidth': a chip could not take"
-		               " what comes in");
+	if (c->ll_local && c->ll_local / PPM * PPM < c->bandwidth / PPM * packed)
+		return err_set(
+			e, ERR_CONFIG,
+			"'links.ll_local' is below 'links.ll_share' or 'links.ll_few_share' of 'links.bandwidth': a chip could not take"
+			" what comes in");
 	if (c->group && c->chips && c->chips % c->group)
 		return err_set(e, ERR_CONFIG, "'links.chips' is %u, and with 'links.group' %u it must be a multiple",
 		               c->chips, c->group);

@@ -12,9 +12,9 @@ const LIVE = `
 <pre id="copied" hidden></pre></section>
 </div>
 <div>
-<section class="card"><h3 id="head">…</h3><p id="why" class="bad" role="alert" hidden></p><div class="tiles" id="tiles"></div>
+<section class="card figures"><h3 id="head">…</h3><p id="why" class="bad" role="alert" hidden></p><div class="tiles" id="tiles"></div>
 <div class="bar" id="bar" role="img"></div><div id="legend"></div></section>
-<section class="card" aria-live="polite"><h3>What is said of it</h3><div id="verdict" class="soft">…</div></section>
+<section class="card" aria-live="polite"><h3>What is said of it</h3><div id="verdict">…</div></section>
 <section class="card"><h3>Longest ops</h3><div class="scroll whole"><table id="ops"></table></div></section>
 <p class="soft">In closed form: the figures of <code>npusim run --fidelity analytic</code>. <span id="speed"></span> npusim <span id="version"></span></p>
 </div>

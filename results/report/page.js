@@ -110,7 +110,10 @@ const base = (path) => path.slice(path.lastIndexOf('/') + 1);
  * names stand above their bars, and legends above charts. */
 const WIDE = 960;
 const NARROW = document.documentElement.clientWidth < 700;
-const ROOM = Math.min(WIDE, document.documentElement.clientWidth - (NARROW ? 62 : 80));
+const PAIRS = document.documentElement.clientWidth >= 1500 && CSS.supports('selector(:has(a))');
+const ROOM = PAIRS
+	? Math.floor((Math.min(1680, document.documentElement.clientWidth) - 54) / 2) - 40
+	: Math.min(WIDE, document.documentElement.clientWidth - (NARROW ? 62 : 80));
 const room = (beside, narrow) =>
 	NARROW ? Math.max(120, ROOM - (narrow === undefined ? 92 : narrow)) : ROOM - beside;
 const color = (i) => (i < 12 ? `var(--c${i + 1})` : 'var(--other)');
@@ -131,6 +134,7 @@ const CONFIG = {
 		labelLimit: NARROW ? 84 : 260,
 		labelFlush: false,
 	},
+	axisX: { labelOverlap: true, labelSeparation: 6 },
 	legend: {
 		labelColor: 'var(--ink)',
 		titleColor: 'var(--soft)',

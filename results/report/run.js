@@ -287,7 +287,7 @@ function stallBars(rows, names) {
 			color: {
 				field: 'resource',
 				type: 'nominal',
-				legend: { title: null, orient: 'top', columns: NARROW ? 3 : 12 },
+				legend: { title: null, orient: 'top', columns: NARROW ? 3 : PAIRS ? 6 : 12 },
 				scale: { domain: names, range: names.map((n, i) => color(i)) },
 			},
 			tooltip: tips([

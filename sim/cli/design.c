@@ -17,7 +17,8 @@ static int check(struct design_opts *o, struct err *e)
 	if (o->serve && o->sure_ppm)
 		return err_set(
 			e, ERR_USAGE,
-			"an interval is of a step's time, and requests wait for each other: '--sure' or '--serve'");
+			"an interval is of a step's time, and what is served has none: without '--sure', and '--reach' for as much"
+			" more as you want to spare");
 	if (!o->forms)
 		o->forms = o->serve ? SERVED : DESIGN_FORMS;
 	if (!o->fidelity)

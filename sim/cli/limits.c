@@ -68,14 +68,15 @@ static int limits_check_options(struct options *o, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (o->mix && (o->results || workload_source(&o->workload) != WORKLOAD_NONE))
-		return err_set(e, ERR_USAGE,
-		               o->results ? "option '--output' is of one workload, and '--mix' is several"
-		                          : "option '--mix' and '-t' or '-m' are two workloads: give one");
-	if (o->serve && (o->mix || o->results || workload_source(&o->workload) != WORKLOAD_MODEL))
-		return err_set(e, ERR_USAGE,
-		               o->results ? "option '--output' is of one step, and '--serve' is of requests"
-		                          : "requests are served by one model, '-m MODEL': option '--serve'");
+	if ((o->mix || o->serve) && o->results)
+		return err_set(
+			e, ERR_USAGE,
+			"a run that is stored is of one step, and '%s' is of several: '--format html >FILE.html' is its page",
+			o->mix ? "--mix" : "--serve");
+	if (o->mix && workload_source(&o->workload) != WORKLOAD_NONE)
+		return err_set(e, ERR_USAGE, "option '--mix' and '-t' or '-m' are two workloads: give one");
+	if (o->serve && (o->mix || workload_source(&o->workload) != WORKLOAD_MODEL))
+		return err_set(e, ERR_USAGE, "requests are served by one model, '-m MODEL': option '--serve'");
 	if (!o->mix && workload_check(&o->workload, WORKLOAD_LIMITS, e) < 0)
 		return -1;
 	if (o->start && strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
@@ -218,7 +219,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the design as a run in this results database, as"
-		  " 'npusim run' would, and what was found with it: 'npusim report' shows both" },
+		  " 'npusim run' would, and what was found with it: 'npusim report' shows both. Of '--mix' and '--serve' the page is"
+		  " '--format html >FILE.html'" },
 		{ 0, "format", OPT_TEXT, &o.format, CMD_FORMATS, CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

@@ -139,8 +139,8 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 		"npusim run -c configs/npu/dsocr.yaml --program-in workloads/programs/mlp.txt\n"
 		"npusim run -c hgx-h200 -m llama-3.1-70b --tp 2 --batch 8 --context 2048\n"
 		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n"
-		"npusim run -c configs/npu/dsocr.yaml -m deepseek-ocr --stages 'vision:image=1024; vision:image=640,batch=6;"
-		" prefill:tokens=923; decode:tokens=256'\n",
+		"npusim run -c configs/npu/dsocr.yaml -m deepseek-ocr --stages"
+		" 'vision:image=1024; prefill:tokens=273; decode:tokens=256'\n",
 		opts,
 		0,
 		0

@@ -106,8 +106,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "share", OPT_PPM, &o.ask.slo_ppm, "P%",
 		  "of the requests are to meet the bounds, for --find-rate; 99 % by default" },
 		{ 0, "limits", OPT_FLAG, &o.limits, NULL,
-		  "with --find-rate: double each big resource of the machine and each limit of the policy, one at a time, and find the rate"
-		  " again: what raises it most" },
+		  "with --find-rate: double each big resource of the machine, of two pools of either (decode:dram.channels) and the way"
+		  " between, and each limit of the policy, one at a time, and find the rate again: what raises it most" },
 		{ 's', "set", OPT_SETS, &l.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",

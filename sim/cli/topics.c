@@ -6,55 +6,78 @@
 #include "arch/machine/machine_cfg.h"
 #include "results/figure.h"
 
-static const char sweep_file[] =
-	"A sweep file is YAML: a machine, a workload, and what is changed. 'npusim sweep FILE.yaml' runs it, and --dry-run\n"
-	"shows its points without running them.\n"
-	"\n"
-	"the machine and the workload\n"
-	"  sweep: 1                      the format's version\n"
-	"  base: CONFIG.yaml             the machine that the points change\n"
-	"  trace: FILE                   a trace database, or any profile that npusim reads; or else\n"
-	"  workload: {name: MODEL, ...}  a model by its description, and what is asked of it; of a trace without 'name'. Keys\n"
-	"                                are those that 'npusim workload options' lists; each may be an axis, as model.batch\n"
-	"  workloads: [{model: MODEL, weight: W, ...}, {name: NAME, trace: FILE, range: NAME, weight: W}, ...]\n"
-	"                                several in place of one, W of so many of the steps: a point's times, bytes and joules are\n"
-	"                                means over the steps, mix.worst_ns is the slowest's, mix.NAME_ns each one's time\n"
-	"  serve: {WORD: VALUE, ...}     the model serves requests: the options of 'npusim serve', with '_' for '-'. One of\n"
-	"    {rate: 4/s, prompt: 512, output: 128, number: 200}    drawn at a rate, or with concurrency: N in its place\n"
-	"    {requests: FILE.csv, engine: vllm}                    a list\n"
-	"    {find_rate: true, slo_ttft: 200 ms, slo_tpot: 30 ms}  at the largest rate that keeps these\n"
-	"  range: NAME                   of a trace, only what was launched inside this annotation\n"
-	"  rewrite: NAME,NAME            as 'npusim run --rewrite'\n"
-	"  rules: FILE                   the table that makes ops of kernels\n"
-	"\n"
-	"how each point is run, as the options of 'npusim run'\n"
-	"  start: steady | cold | resident\n"
-	"  seed: N\n"
-	"  expert_reuse: P\n"
-	"  fidelity: event | analytic\n"
-	"\n"
-	"what is changed\n"
-	"  axes: {KEY: VALUES, ...}      any parameter ('npusim config explain' lists them); VALUES is one of\n"
-	"    [64 MiB, 128 MiB]             these\n"
-	"    64 MiB                        this, for all points\n"
-	"    {from: A, to: B, steps: N, scale: linear | log}   N from A to B; without steps any, for samples\n"
-	"  link: [[KEY, KEY], ...]       axes that move together, one step of all of them at a time\n"
-	"  where: EXPR | [EXPR, ...]     what does not hold is no point; over parameters alone\n"
-	"  sample: grid                  all combinations (the default), or one of\n"
-	"    {kind: random, n: N, seed: S}   N points drawn at random\n"
-	"    {kind: lhs, n: N, seed: S}      N points, every axis covered evenly (Latin hypercube)\n"
-	"    {kind: guided, n: N, seed: S, generation: G}   a search for the best trade-offs of the objectives, G points (8 to 1024) at a time\n"
-	"\n"
-	"what is asked\n"
-	"  columns: {NAME: EXPR, ...}    values to print, and names for what follows\n"
-	"  objectives: [EXPR | {name: NAME, minimize: EXPR} | {name: NAME, maximize: EXPR}, ...]\n"
-	"                                what 'npusim best', 'pareto' and 'report' look at; an EXPR alone is minimised\n"
-	"  constraints: EXPR | [EXPR, ...]   over results too; a point's row says whether they hold\n"
-	"\n"
-	"expressions\n"
-	"  numbers with units (64 MiB, 2 TB/s, 1.4 GHz, 150 ns), + - * / and ( ), comparisons, and, or, not, min(), max();\n"
-	"  names are every parameter, columns above, latency_us and the other figures of a run (tokens_per_s, power_w,\n"
-	"  uj_per_token), every statistic (l2.hit_bytes), stall.RESOURCE, needs.RESOURCE and kind.KIND in us\n";
+static const char sweep_file[] = "A sweep file is YAML: a machine, a workload, and what is changed. 'npusim sweep\n"
+				 "FILE.yaml' runs it, and --dry-run shows its points without running them.\n"
+				 "\n"
+				 "the machine and the workload\n"
+				 "  sweep: 1                      the format's version\n"
+				 "  base: CONFIG.yaml             the machine that the points change\n"
+				 "  trace: FILE                   a trace database, or any profile that npusim\n"
+				 "                                reads; or else\n"
+				 "  workload: {name: MODEL, ...}  a model by its description, and what is asked of\n"
+				 "                                it; of a trace without 'name'. Keys are those\n"
+				 "                                that 'npusim workload options' lists; each may\n"
+				 "                                be an axis, as model.batch\n"
+				 "  workloads: [{model: MODEL, weight: W, ...},\n"
+				 "              {name: NAME, trace: FILE, range: NAME, weight: W}, ...]\n"
+				 "                                several in place of one, W of so many of the\n"
+				 "                                steps: a point's times, bytes and joules are\n"
+				 "                                means over the steps, mix.worst_ns is the\n"
+				 "                                slowest's, mix.NAME_ns each one's time\n"
+				 "  serve: {WORD: VALUE, ...}     the model serves requests: the options of\n"
+				 "                                'npusim serve', with '_' for '-'. One of\n"
+				 "    {rate: 4/s, prompt: 512, output: 128, number: 200}\n"
+				 "                                drawn at a rate, or with concurrency: N\n"
+				 "    {requests: FILE.csv, engine: vllm}\n"
+				 "                                a list ('npusim help requests')\n"
+				 "    {find_rate: true, slo_ttft: 200 ms, slo_tpot: 30 ms}\n"
+				 "                                at the largest rate that keeps these\n"
+				 "  range: NAME                   of a trace, only what was launched inside this\n"
+				 "                                annotation\n"
+				 "  rewrite: NAME,NAME            as 'npusim run --rewrite'\n"
+				 "  rules: FILE                   the table that makes ops of kernels\n"
+				 "\n"
+				 "how each point is run, as the options of 'npusim run'\n"
+				 "  start: steady | cold | resident\n"
+				 "  seed: N\n"
+				 "  expert_reuse: P\n"
+				 "  fidelity: event | analytic\n"
+				 "\n"
+				 "what is changed\n"
+				 "  axes: {KEY: VALUES, ...}      any parameter (below); VALUES is one of\n"
+				 "    [64 MiB, 128 MiB]           these\n"
+				 "    64 MiB                      this, for all points\n"
+				 "    {from: A, to: B, steps: N, scale: linear | log}\n"
+				 "                                N from A to B; without steps any, for samples\n"
+				 "  link: [[KEY, KEY], ...]       axes that move together, one step of all of them\n"
+				 "                                at a time\n"
+				 "  where: EXPR | [EXPR, ...]     what does not hold is no point; over parameters\n"
+				 "                                alone\n"
+				 "  sample: grid                  all combinations (the default), or one of\n"
+				 "    {kind: random, n: N, seed: S}\n"
+				 "                                N points drawn at random\n"
+				 "    {kind: lhs, n: N, seed: S}  N points, every axis covered evenly (Latin\n"
+				 "                                hypercube)\n"
+				 "    {kind: guided, n: N, seed: S, generation: G}\n"
+				 "                                a search for the best trade-offs of the\n"
+				 "                                objectives, G points (8 to 1024) at a time\n"
+				 "\n"
+				 "what is asked\n"
+				 "  columns: {NAME: EXPR, ...}    values to print, and names for what follows\n"
+				 "  objectives: [EXPR | {name: NAME, minimize: EXPR} |\n"
+				 "               {name: NAME, maximize: EXPR}, ...]\n"
+				 "                                what 'npusim best', 'pareto' and 'report' look\n"
+				 "                                at; an EXPR alone is minimised\n"
+				 "  constraints: EXPR | [EXPR, ...]\n"
+				 "                                over results too; a point's row says whether\n"
+				 "                                they hold\n"
+				 "\n"
+				 "expressions\n"
+				 "  numbers with units (64 MiB, 2 TB/s, 1.4 GHz, 150 ns), + - * / and ( ),\n"
+				 "  comparisons, and, or, not, min(), max(); names are every parameter, columns\n"
+				 "  above, latency_us and the other figures of a run (tokens_per_s, power_w,\n"
+				 "  uj_per_token), every statistic (l2.hit_bytes), stall.RESOURCE, needs.RESOURCE\n"
+				 "  and kind.KIND in us\n";
 
 static const char sweep_example[] = "\n"
 				    "an example\n"
@@ -69,7 +92,7 @@ static const char sweep_example[] = "\n"
 				    "  columns: {hit_pct: 100 * l2.hit_bytes / l2.read_bytes}\n"
 				    "  objectives: [latency_us, {name: sram, minimize: l2.size}]\n";
 
-#define WIDTH  100
+#define WIDTH  80
 #define INDENT 24
 
 /* Names in lines, with commas between. */
@@ -82,7 +105,7 @@ static void name_it(struct list *l, const char *name)
 {
 	const size_t n = strlen(name) + 2;
 
-	if (!l->at || l->at + n > WIDTH) {
+	if (!l->at || l->at + n + 1 > WIDTH) {
 		str_add(l->to, l->at ? ",\n  " : "  ");
 		l->at = 2;
 	} else {
@@ -100,8 +123,7 @@ static void axes(struct str *out)
 		struct err none = ERR_INIT;
 		struct cfg *c = machine_schema(&target, (enum machine_kind)k, &none);
 
-		str_addf(out,
-		         "\nwhat may be an axis of a machine of kind %s ('npusim config explain KEY' tells of one)\n",
+		str_addf(out, "\nwhat may be an axis of a machine of kind %s ('npusim config explain KEY')\n",
 		         machine_kind_name((enum machine_kind)k));
 		for (size_t i = 0; c && i < cfg_count(c); i++)
 			name_it(&l, cfg_at(c, i).key);
@@ -113,7 +135,7 @@ static void axes(struct str *out)
 /* JSON's names stand for the same, where no other figure is called that. */
 static void results(bool traffic, struct str *out)
 {
-	str_add(out, traffic ? "\nwhat a point that serves requests may be asked for, also as 'npusim run' calls it\n"
+	str_add(out, traffic ? "\nwhat a point that serves requests may be asked for\n"
 	                     : "\nwhat a point's run may be asked for; also as the JSON of 'npusim run' calls it\n");
 	for (const struct figure *f = figure_table; f->help; f++) {
 		struct str help = STR_INIT;
@@ -128,36 +150,43 @@ static void results(bool traffic, struct str *out)
 	}
 }
 
-static const char requests[] =
-	"A list of requests is CSV with a header, columns in any order, for 'npusim serve -r FILE' and, in\n"
-	"sweeps, 'serve: {requests: FILE}'.\n"
-	"\n"
-	"columns\n"
-	"  arrival_s or arrival_ms  when it comes, from any zero, up to 30 days; without, all come at once\n"
-	"  prompt, output           tokens, 1 on\n"
-	"  priority                 0 on; of who waits less is let in first, and of equals who came first\n"
-	"                           (as vLLM's). Of who is served blocks are given up by the greatest first\n"
-	"  gives_up_ms              so long after it came its client leaves; empty: it stays. What it had is\n"
-	"                           free after its step, and it is in no latency and within no bound\n"
-	"  id                       any text, which goes where its request goes\n"
-	"  measured_ttft_ms, measured_total_ms\n"
-	"                           what a real server took, to be set beside ('npusim plot serve')\n"
-	"\n"
-	"published lists that are read as they are\n"
-	"  Azure       TIMESTAMP (2023-11-16 18:15:46.68), ContextTokens, GeneratedTokens:\n"
-	"              github.com/Azure/AzurePublicDataset, AzureLLMInferenceTrace_*.csv\n"
-	"  BurstGPT    Timestamp (s), Request tokens, Response tokens; Model, Total tokens, Log Type,\n"
-	"              Session ID and Elapsed time are skipped: github.com/HPMLL/BurstGPT, the files\n"
-	"              'without_fails', as an answer has a token\n"
-	"and one that is a JSON object a line, and made columns first\n"
-	"  Mooncake    timestamp (ms), input_length, output_length; hash_ids, the prefixes that requests\n"
-	"              share, are not used: github.com/kvcache-ai/Mooncake, FAST25-release/traces\n"
-	"              jq -r '[.timestamp, .input_length, .output_length] | @csv' trace.jsonl |\n"
-	"              sed '1i arrival_ms,prompt,output' >requests.csv\n"
-	"\n"
-	"an example\n"
-	"  printf 'arrival_s,prompt,output,priority\\n0,512,64,1\\n0.1,2048,16,0\\n' >/tmp/requests.csv\n"
-	"  npusim serve -c dsocr -m llama-3.2-1b -r /tmp/requests.csv\n";
+static const char requests[] = "A list of requests is CSV with a header, columns in any order, for 'npusim serve\n"
+			       "-r FILE' and, in sweeps, 'serve: {requests: FILE}'.\n"
+			       "\n"
+			       "columns\n"
+			       "  arrival_s or arrival_ms  when it comes, from any zero, up to 30 days; without,\n"
+			       "                           all come at once\n"
+			       "  prompt, output           tokens, 1 on\n"
+			       "  priority                 0 on; of who waits less is let in first, and of\n"
+			       "                           equals who came first (as vLLM's). Of who is\n"
+			       "                           served blocks are given up by the greatest first\n"
+			       "  gives_up_ms              so long after it came its client leaves; empty: it\n"
+			       "                           stays. What it had is free after its step, and it is\n"
+			       "                           in no latency and within no bound\n"
+			       "  id                       any text, which goes where its request goes\n"
+			       "  measured_ttft_ms, measured_total_ms\n"
+			       "                           what a real server took, to be set beside\n"
+			       "                           ('npusim plot serve')\n"
+			       "\n"
+			       "published lists that are read as they are\n"
+			       "  Azure       TIMESTAMP (2023-11-16 18:15:46.68), ContextTokens,\n"
+			       "              GeneratedTokens: github.com/Azure/AzurePublicDataset,\n"
+			       "              AzureLLMInferenceTrace_*.csv\n"
+			       "  BurstGPT    Timestamp (s), Request tokens, Response tokens; Model, Total\n"
+			       "              tokens, Log Type, Session ID and Elapsed time are skipped:\n"
+			       "              github.com/HPMLL/BurstGPT, the files 'without_fails', as an\n"
+			       "              answer has a token\n"
+			       "and one that is a JSON object a line, and made columns first\n"
+			       "  Mooncake    timestamp (ms), input_length, output_length; hash_ids, the\n"
+			       "              prefixes that requests share, are not used:\n"
+			       "              github.com/kvcache-ai/Mooncake, FAST25-release/traces\n"
+			       "              jq -r '[.timestamp, .input_length, .output_length] | @csv' \\\n"
+			       "                trace.jsonl | sed '1i arrival_ms,prompt,output' >requests.csv\n"
+			       "\n"
+			       "an example\n"
+			       "  printf 'arrival_s,prompt,output,priority\\n0,512,64,1\\n0.1,2048,16,0\\n' \\\n"
+			       "    >/tmp/requests.csv\n"
+			       "  npusim serve -c dsocr -m llama-3.2-1b -r /tmp/requests.csv\n";
 
 bool cmd_topic(const char *name, struct str *out)
 {

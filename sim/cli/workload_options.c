@@ -27,6 +27,7 @@ static void workload_options_row(struct doc *d, const void *names, size_t k)
 	const struct workload_row *r = &workload_rows[k];
 	const unsigned of = r->of & ~(1u << WORKLOAD_LAID); /* which is a trace */
 	const char *const *name = names;
+	struct str by = STR_INIT;
 	char why[256];
 
 	doc_text(d, "option", r->name);
@@ -37,10 +38,17 @@ static void workload_options_row(struct doc *d, const void *names, size_t k)
 	         : of == 1u << WORKLOAD_MODEL ? "model"
 	         : of & 1u << WORKLOAD_MODEL  ? "both"
 	                                      : "program");
-	for (size_t i = 0; i < COLS(commands); i++)
-		doc_text(d, name[i],
-		         workload_refused((enum workload_key)k, WORKLOAD_NONE, commands[i], why, sizeof why) ? "-"
-		                                                                                             : "yes");
+	for (size_t i = 0; i < COLS(commands); i++) {
+		const bool taken = !workload_refused((enum workload_key)k, WORKLOAD_NONE, commands[i], why, sizeof why);
+
+		if (d->format != OUT_TABLE)
+			doc_text(d, name[i], taken ? "yes" : "-");
+		else if (taken)
+			str_addf(&by, "%s%s", by.len ? " " : "", name[i]);
+	}
+	if (d->format == OUT_TABLE)
+		doc_text(d, "taken by", str_c(&by));
+	doc_free(d, &by);
 }
 
 static int rows(void *o, const struct opt_list *args, struct doc *d, struct err *e)

@@ -37,6 +37,7 @@ static int models(struct doc *d, struct err *e)
 		model_free(m);
 	}
 	doc_table_close(d, model_doc, &(struct model_doc){ NULL });
+	doc_say(d, "\nlayers, sizes and contexts: --format csv, or 'npusim workload show MODEL'\n");
 	if (rc < 0)
 		doc_drop(d);
 	model_list_free(names, n);

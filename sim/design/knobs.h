@@ -1,5 +1,6 @@
 /* knobs.h - what raises the rate that a server keeps (sim/serve/capacity.h): twice as much of each big resource of its machine, by the
  * list of the machine's kind (design_doubles) and its memory's size, and of each limit of its policy; the rate is found again for each.
+ * Of two pools each machine's by itself ("decode:dram.channels"), and the rate of what is between them.
  *
  * Leaves out: less of anything, formats, pairs, what a doubling costs. */
 #ifndef NPUSIM_SIM_DESIGN_KNOBS_H

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/api/api.h"
+#include "sim/base/version.h"
 
 #define EXPORT(name) __attribute__((export_name(name), used))
 #define MOST         64
@@ -257,6 +258,12 @@ EXPORT("live_parameters") int live_parameters(struct live *l)
 		rc = live_own_answer(l, str_c(&s), s.len);
 	str_free(&s);
 	return rc;
+}
+
+/* live_page.c looks for it in the module's bytes. */
+EXPORT("live_build") const char *live_build(void)
+{
+	return npusim_build_id();
 }
 
 EXPORT("live_answer") const char *live_answer(const struct live *l)

@@ -149,6 +149,19 @@ static void put_keys(struct maker *m, const struct workload *w, struct arena *a)
 
 /* --- the module -------------------------------------------------------------------------------------------- */
 
+/* Another build's figures are not those of the program that makes the page. */
+static bool of_this_build(const char *bytes, size_t n)
+{
+	const char *id = npusim_build_id();
+	const size_t commit = strcspn(id, " ");
+
+	for (const char *at = bytes; (at = memchr(at, *id, n - (size_t)(at - bytes))); at++)
+		if (n - (size_t)(at - bytes) > commit + 5 && memcmp(at, id, commit) == 0 &&
+		    memcmp(at + commit, " wasm", 5) == 0)
+			return true;
+	return false;
+}
+
 static int put_module(const void *arg, struct str *out, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -167,6 +180,8 @@ static int put_module(const void *arg, struct str *out, struct err *e)
 		rc = err_nomem(e, "for the page");
 	else if ((n = fread(bytes, 1, MODULE_MOST, f)) == 0 || ferror(f) || !feof(f))
 		rc = err_set(e, ERR_IO, "cannot read '%s'", path);
+	else if (!of_this_build(bytes, n))
+		rc = err_set(e, ERR_IO, "'%s' is of another build than this program: 'make live' makes it anew", path);
 	else
 		rc = packed(bytes, n, out, e);
 	free(bytes);

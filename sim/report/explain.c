@@ -171,13 +171,13 @@ static void tell_held(struct teller *t)
 	const enum res r = t->v.held;
 
 	if (t->v.held_share > 0)
-		explain_add(&t->to,
-		            (struct explain_line){
-				    "held",
-				    explain_text(&t->to, "It waits for %s %.0f %% of that time, %s.", res_name(r),
-		                                 100 * t->v.held_share, time_text(t, t->v.held_share * t->total_us)),
-				    "held_by.share_of_time", t->v.held_share, "",
-				    explain_text(&t->to, "resource %s", res_name(r)), resource_source(t, r) });
+		explain_add(&t->to, (struct explain_line){
+					    "held",
+					    explain_text(&t->to, "The machine waits for %s %.0f %% of the time, %s.",
+		                                         res_name(r), 100 * t->v.held_share,
+		                                         time_text(t, t->v.held_share * t->total_us)),
+					    "held_by.share_of_time", t->v.held_share, "",
+					    explain_text(&t->to, "resource %s", res_name(r)), resource_source(t, r) });
 }
 
 static bool resource_named(const char *name, enum res *out)
@@ -263,7 +263,7 @@ static void tell_kind(struct teller *t)
 		explain_add(&t->to,
 		            (struct explain_line){
 				    "kind",
-				    explain_text(&t->to, "%.0f %% of it goes into %s: %" PRIu64 " of %zu ops.",
+				    explain_text(&t->to, "%.0f %% of the time goes into %s: %" PRIu64 " of %zu ops.",
 		                                 100 * unit_ps_us(most) / t->total_us, kind, ops, r->workload.n_ops),
 				    "by_kind[0].us", unit_ps_us(most), "us",
 				    explain_text(&t->to, "%" PRIu64 " ops of kind %s", ops, kind),
@@ -368,13 +368,14 @@ static void tell_energy(struct teller *t)
 	if (!value_of(t->was, key, &ignored, &source))
 		key = explain_text(&t->to, "power.%.40s", most->block);
 	str_free(&ignored);
-	explain_add(&t->to, (struct explain_line){
-				    "energy",
-				    explain_text(&t->to, "It takes %.3g mJ, %.3g W in the mean; %.0f %% is %s (%s).",
-	                                         (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
-	                                         100 * (double)most->fj / (double)all, most->name, most->block),
-				    "energy_uj", (double)all / 1e9, "uJ", explain_text(&t->to, "block %s", most->block),
-				    constant(t, key) });
+	explain_add(&t->to,
+	            (struct explain_line){
+			    "energy",
+			    explain_text(&t->to, "It takes %.3g mJ, %.3g W in the mean; %.0f %% of that is %s (%s).",
+	                                 (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
+	                                 100 * (double)most->fj / (double)all, most->name, most->block),
+			    "energy_uj", (double)all / 1e9, "uJ", explain_text(&t->to, "block %s", most->block),
+			    constant(t, key) });
 }
 
 static void tell_math(struct teller *t)

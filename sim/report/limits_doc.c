@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH      100
-#define PAIRS_MOST 10 /* rows of pairs in the table: the rest are like them */
+#define WIDTH      80
+#define SHOWN_PCT  0.05 /* the table's rows change the time by so much, one way at least */
+#define PAIRS_MOST 10   /* rows of pairs in the table: the rest are like them */
 
 #define PARTS_MOST 32 /* that could be named as not missed: units, caches, buffers */
 
@@ -68,28 +69,32 @@ static void say_change(const struct limits_row *x, struct str *out)
 static void say_form(const struct limits_doc *v, const struct limits_row *x, double sign, struct str *out)
 {
 	if (limits_by_events(v->r, x))
-		str_addf(out, " with events (%.2f %% in closed form)", sign * form_gain(v, x));
+		str_addf(out, " (%.2f %% in closed form)", sign * form_gain(v, x));
 }
 
 static void say_best(const struct limits_doc *v, enum limits_move m, const char *what, const char *none,
                      struct str *out)
 {
 	const struct limits_row *x = limits_best(v->r, m);
+	struct str text = STR_INIT;
 
 	str_addf(out, "%-16s ", what);
-	if (!x) {
-		str_addf(out, "%s\n", none);
-		return;
+	if (x) {
+		say_change(x, &text);
+		str_addf(&text, ":%s %.2f %%", m == LIMITS_PAIR ? " together" : "", gain(v, x));
+		say_form(v, x, 1, &text);
+	} else {
+		str_add(&text, none);
 	}
-	say_change(x, out);
-	str_addf(out, ":%s %.2f %%", m == LIMITS_PAIR ? "\n                 together" : "", gain(v, x));
-	say_form(v, x, 1, out);
-	if (m == LIMITS_PAIR)
-		str_addf(out, ", alone %.2f %% and %.2f %%", 100 * (1 - (double)x->alone_ps[0] / (double)v->r->base_ps),
+	if (x && m == LIMITS_PAIR)
+		str_addf(&text, ", alone %.2f %% and %.2f %%",
+		         100 * (1 - (double)x->alone_ps[0] / (double)v->r->base_ps),
 		         100 * (1 - (double)x->alone_ps[1] / (double)v->r->base_ps));
-	if (x->beyond)
-		str_addf(out, "; nobody builds it: %s", x->beyond);
-	str_addc(out, '\n');
+	if (x && x->beyond)
+		str_addf(&text, "; nobody builds it: %s", x->beyond);
+	out_wrap(str_c(&text), 17, 17, WIDTH, out);
+	out->failed |= text.failed;
+	str_free(&text);
 }
 
 /* Names one after another, in lines that end before WIDTH and begin below the first. */
@@ -161,11 +166,13 @@ static void limits_doc_answer(const struct limits_doc *v, struct str *out)
 	str_addf(out, "\n%zu runs %s", r->runs, closed ? "in closed form" : "with events");
 	if (r->event_runs)
 		str_addf(out, " and %zu with events", r->event_runs);
-	str_addf(out, ", %zu of them pairs; shares of the time saved or lost", r->pairs_tried);
-	if (r->event_ps)
-		str_add(out, ";\nby: e with events, f in closed form, ~ within error: no more than the two differ by");
+	str_addf(out, ", %zu of them pairs", r->pairs_tried);
+	str_add(out, "\nsaves, costs: % of the time");
 	if (v->step_ppm != 1000000)
 		str_addf(out, ", per %g %% of the parameter", v->step_ppm / 1e4);
+	if (r->event_ps)
+		str_add(out, "; by: e with events, f in closed form,\n"
+		             "~ within error: no more than the two differ by");
 	str_add(out, "\n\n");
 	say_best(v, LIMITS_MORE, "buys most", "more of nothing saves time", out);
 	say_best(v, LIMITS_PAIR, "only together", "no pair saves more than its two alone", out);
@@ -197,16 +204,20 @@ static char by_letter(const struct limits_doc *v, const struct limits_row *x)
 	return limits_within(v->r, x) ? '~' : strcmp(limits_doc_by_name(v, x), "event") == 0 ? 'e' : 'f';
 }
 
-/* What is there then, how long it takes and what that saves, or costs: sign -1. */
+/* What is there then and what that saves, in %, or costs: sign -1. How long it takes is for programs: lines have 80 columns. */
 static void values(struct doc *d, const struct limits_doc *v, const struct limits_row *x, const char *then,
-                   const char *pct)
+                   const char *what)
 {
 	const bool known = x && !x->refused;
-	const double sign = strcmp(pct, "costs_pct") == 0 ? -1 : 1;
 
 	doc_text(d, then, x ? x->then : NULL);
-	doc_real_if(d, "us", 1, known, micros(v, x));
-	doc_real_if(d, pct, 2, known, sign * gain(v, x));
+	doc_real_if(d, what, 2, known, (strcmp(what, "costs") == 0 ? -1 : 1) * gain(v, x));
+}
+
+/* Nobody would notice. */
+static bool unseen(const struct limits_doc *v, const struct limits_row *x)
+{
+	return !x || x->refused || (gain(v, x) < SHOWN_PCT && gain(v, x) > -SHOWN_PCT);
 }
 
 static void by(struct doc *d, const struct limits_doc *v, const struct limits_row *x, const struct limits_row *other)
@@ -226,20 +237,21 @@ static void amount(struct doc *d, const struct limits_doc *v, const struct limit
 {
 	doc_text(d, "parameter", more ? more->key : less->key);
 	doc_text(d, "now", more ? more->now : less->now);
-	values(d, v, more, "better", "saves_pct");
-	values(d, v, less, "worse", "costs_pct");
+	values(d, v, more, "better", "saves");
+	values(d, v, less, "worse", "costs");
 	by(d, v, more, less);
 }
 
 static void amount_row(struct doc *d, const void *of, size_t i)
 {
 	const struct limits_doc *v = of;
-	const struct limits_row *x = d->heads ? NULL : &v->r->rows[i];
+	const struct limits_row *x = d->heads ? NULL : &v->r->rows[i], *less;
 
 	if (d->heads)
 		amount(d, v, NULL, NULL);
-	else if (x->move == LIMITS_MORE)
-		amount(d, v, x, other(v->r, x->key, LIMITS_LESS));
+	else if (x->move == LIMITS_MORE &&
+	         ((less = other(v->r, x->key, LIMITS_LESS)), !unseen(v, x) || !unseen(v, less)))
+		amount(d, v, x, less);
 }
 
 /* Those that can only be less come last. */
@@ -248,7 +260,7 @@ static void less_row(struct doc *d, const void *of, size_t i)
 	const struct limits_doc *v = of;
 	const struct limits_row *x = &v->r->rows[i];
 
-	if (x->move == LIMITS_LESS && !other(v->r, x->key, LIMITS_MORE))
+	if (x->move == LIMITS_LESS && !other(v->r, x->key, LIMITS_MORE) && !unseen(v, x))
 		amount(d, v, NULL, x);
 }
 
@@ -272,11 +284,11 @@ static void switch_row(struct doc *d, const void *of, size_t i)
 	const struct limits_doc *v = of;
 	const struct limits_row *x = d->heads ? NULL : &v->r->rows[i];
 
-	if (x && !taken_otherwise(x))
+	if (x && (!taken_otherwise(x) || unseen(v, x)))
 		return;
 	doc_text(d, "switch or part", x->key);
 	doc_text(d, "now", x->now);
-	values(d, v, x, "then", "saves_pct");
+	values(d, v, x, "then", "saves");
 	by(d, v, x, NULL);
 }
 
@@ -288,8 +300,8 @@ static void pair_row(struct doc *d, const void *of, size_t i)
 	if (x->move != LIMITS_PAIR || d->rows == PAIRS_MOST)
 		return;
 	doc_text(d, "pair", x->key);
-	values(d, v, x, "then", "saves_pct");
-	doc_real(d, "beyond_pct", 2, 100 * limits_beyond(v->r, x));
+	values(d, v, x, "then", "saves");
+	doc_real(d, "beyond", 2, 100 * limits_beyond(v->r, x));
 }
 
 static void pairs(struct doc *d, const struct limits_doc *v)
@@ -300,29 +312,44 @@ static void pairs(struct doc *d, const struct limits_doc *v)
 		all += v->r->rows[i].move == LIMITS_PAIR;
 	if (!all)
 		return;
-	doc_say(d, "\npairs: beyond_pct is more than the two save alone\n");
+	doc_say(d, "\npairs: beyond is more than the two save alone\n");
 	doc_table(d, NULL, NULL, v->r->n, pair_row, v);
 	if (all > PAIRS_MOST)
 		doc_say(d, "%zu more are in --format csv and json\n", all - PAIRS_MOST);
 }
 
+static void say_unseen(struct doc *d, const struct limits_doc *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->r->n; i++)
+		n += v->r->rows[i].move != LIMITS_PAIR && !v->r->rows[i].refused && unseen(v, &v->r->rows[i]);
+	if (n)
+		doc_say(d, "(%zu changes of under %g %% are in --format csv and json)\n", n, SHOWN_PCT);
+}
+
 static void refusals(struct doc *d, const struct limits_result *r)
 {
+	struct str text = STR_INIT;
 	bool first = true;
 
 	for (size_t i = 0; i < r->n; i++) {
 		if (!r->rows[i].refused)
 			continue;
-		doc_say(d, "%s  %s=%s: %s\n", first ? "\nnot possible:\n" : "", r->rows[i].key, r->rows[i].then,
-		        r->rows[i].refused);
+		str_clear(&text);
+		str_addf(&text, "%s=%s: %s", r->rows[i].key, r->rows[i].then, r->rows[i].refused);
+		doc_say(d, "%s  ", first ? "\nnot possible:\n" : "");
+		out_wrap(str_c(&text), 2, 4, WIDTH, d->to);
 		first = false;
 	}
+	doc_free(d, &text);
 }
 
 static void limits_doc_table(struct doc *d, const struct limits_doc *v)
 {
 	limits_doc_answer(v, d->to);
 	doc_say(d, "\n");
+	say_unseen(d, v);
 	amounts(d, v);
 	doc_say(d, "\n");
 	doc_table(d, NULL, NULL, v->r->n, switch_row, v);
@@ -378,7 +405,7 @@ static void limits_doc_members(struct doc *d, const struct limits_doc *v, const 
 	if (x->move == LIMITS_PAIR) {
 		doc_ps(d, "alone_us", 3, x->alone_ps[0]);
 		doc_ps(d, "other_alone_us", 3, x->alone_ps[1]);
-		doc_real(d, "beyond_pct", 2, 100 * limits_beyond(v->r, x));
+		doc_real(d, "beyond", 2, 100 * limits_beyond(v->r, x));
 	}
 	limits_doc_times(d, v, x);
 }

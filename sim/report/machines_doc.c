@@ -159,8 +159,9 @@ void machines_doc(struct doc *d, const struct machines_doc *x)
 		doc_say(d, "\nof a part of the model, which makes no tokens: %s\n", str_c(&part));
 	str_free(&part);
 	doc_say(d,
-	        "\nx: times as fast as %s, from, to: four times in five, less what both are wrong about alike; low, high:\n"
-	        "the same of tokens_per_s, %s 'npusim run -c %s' says what holds one\n",
+	        "\nx: times as fast as %s, from, to: four times in five, less what both are wrong\n"
+	        "about alike; low, high: the same of tokens_per_s,\n"
+	        "%s 'npusim run -c %s' says what holds one\n",
 	        x->configs[0], tells_by(x), x->configs[0]);
 	split_facts(d, x);
 	if (x->steps.n > 1)

@@ -21,6 +21,7 @@ static const char *kind_of(const struct model *m)
 	                      : "full";
 }
 
+/* A terminal has room for what one chooses by; the rest is for programs, and of one model in 'workload show'. */
 void model_doc(struct doc *d, const void *of, size_t i)
 {
 	const struct model_doc *x = of;
@@ -31,14 +32,18 @@ void model_doc(struct doc *d, const void *of, size_t i)
 	if (!d->heads)
 		model_params_of(m, &p);
 	doc_text(d, "model", x->name);
-	doc_text(d, "architecture", m->arch->type);
+	if (d->format != OUT_TABLE)
+		doc_text(d, "architecture", m->arch->type);
 	doc_real(d, "params_b", 2, (double)p.total / 1e9);
 	doc_real_if(d, "active_b", 2, !m->moe.experts || m->moe.top, (double)p.active / 1e9);
-	doc_count(d, "layers", m->layers);
-	doc_count(d, "hidden", m->hidden);
+	if (d->format != OUT_TABLE) {
+		doc_count(d, "layers", m->layers);
+		doc_count(d, "hidden", m->hidden);
+	}
 	doc_text(d, "attention", kind_of(m));
 	doc_count_if(d, "experts", m->moe.experts, m->moe.experts);
-	doc_count_if(d, "max_context", m->context, m->context);
+	if (d->format != OUT_TABLE)
+		doc_count_if(d, "max_context", m->context, m->context);
 	doc_text(d, "weights", m->quant ? m->quant : m->quant_layers ? m->quant_layers : dtype_name(m->dtype));
 }
 

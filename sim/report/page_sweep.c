@@ -337,7 +337,8 @@ static void add_lacks(const struct study *t, size_t p, size_t than, bool worse, 
 
 		if (was == 0 || is_worse != worse || study_cost(t, g, p) == study_cost(t, g, than))
 			continue;
-		str_addf(to, "%s%s %+.2g %%", any ? ", " : "", t->goals[g].name, 100 * (is / was - 1));
+		str_addf(to, "%s%s %+.*f %%", any ? ", " : "", t->goals[g].name, fabs(is / was - 1) < 0.1 ? 1 : 0,
+		         100 * (is / was - 1));
 		any = true;
 	}
 	str_add(to, any ? "" : "nothing");
@@ -361,7 +362,7 @@ static int buildable(const struct study *t, struct study *front, struct err *e)
 }
 
 /* What to build, how sure its time is, and what the next design of the front has more and less of. */
-static int put_verdict(struct out_json *j, const struct page_points *r, struct err *e)
+static int put_verdict(struct out_json *j, const struct page_points *r, size_t knee, struct err *e)
 {
 	struct study front;
 	struct str line = STR_INIT;
@@ -380,7 +381,11 @@ static int put_verdict(struct out_json *j, const struct page_points *r, struct e
 	add_settings(r, build, &line);
 	out_json_text(j, NULL, str_c(&line));
 	str_clear(&line);
-	str_add(&line, r->t->n_goals > 1 ? "The knee of the front: " : "The best of all: ");
+	str_add(&line, r->t->n_goals > 1 ? "The knee of the front" : "The best of all");
+	if (r->t->n_goals > 1 && knee != build && !beyond)
+		str_addf(&line, " that can be built (design %llu is that of all)",
+		         (unsigned long long)r->t->v.points[knee].point);
+	str_add(&line, ": ");
 	add_figures(r->t, build, &line);
 	out_json_text(j, NULL, str_c(&line));
 	if (p->spread_ppm) {
@@ -530,7 +535,7 @@ static int put_results(struct out_json *j, struct study *t, struct err *e)
 	if (find_front(t, &front, &knee, e) < 0 || read_axes(&r, e) < 0)
 		return -1;
 	put_axes(j, &r);
-	if (put_verdict(j, &r, e) < 0)
+	if (put_verdict(j, &r, knee, e) < 0)
 		return -1;
 	if (t->n_goals > 1)
 		out_json_u64(j, "knee", t->v.points[knee].point);

@@ -3,11 +3,18 @@
 #include <inttypes.h>
 #include <math.h>
 
+static void one(const struct serve_run *r, struct str *out)
+{
+	str_add(out, r->conf->cfg.name);
+	if (serve_chips(r) > 1)
+		str_addf(out, " of %u chips", serve_chips(r));
+}
+
 static void so_many(const struct serve_pool *p, struct str *out)
 {
 	if (p->machines > 1)
 		str_addf(out, "%u x ", p->machines);
-	str_add(out, p->r->conf->cfg.name);
+	one(p->r, out);
 }
 
 void pools_doc_machines(const struct serve_run *r, struct str *out)
@@ -15,7 +22,7 @@ void pools_doc_machines(const struct serve_run *r, struct str *out)
 	const struct serve_pools *x = r->pools;
 
 	if (!x) {
-		str_add(out, r->conf->cfg.name);
+		one(r, out);
 		return;
 	}
 	so_many(&x->pool[0], out);

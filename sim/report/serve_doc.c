@@ -201,7 +201,7 @@ static void told_memory(const struct serve_run *r, struct str *out)
 	if (r->pools ? r->pools->n > 1 : r->policy.part != SCHED_WHOLE)
 		str_addf(out, "memory   %s: weights ", r->conf->cfg.name);
 	else
-		str_add(out, "memory   weights ");
+		str_addf(out, "memory   %sweights ", serve_chips(r) > 1 ? "of a chip: " : "");
 	serve_doc_bytes(out, "", r->own.memory.weights + r->draft.memory.weights);
 	serve_doc_bytes(out, ", KV cache ", r->kv_bytes);
 	str_addf(out, " in blocks of %u tokens", r->policy.block);
@@ -285,6 +285,11 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 	verdict(r, d->to);
 	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
 	doc_say(d, "\n");
+	if (found && found->knobs) { /* with the knobs above it a screen is full */
+		trust(r, d->to);
+		doc_say(d, "load and memory at that rate: without --limits, or --format json\n");
+		return;
+	}
 	if (r->pools) {
 		pools_doc(d, r);
 	} else {
@@ -469,6 +474,7 @@ static void json_machine(struct doc *d, const struct serve_run *r)
 
 	pools_doc_machines(r, &s);
 	doc_text(d, "machine", str_c(&s));
+	doc_count(d, "chips", serve_chips(r));
 	doc_free(d, &s);
 }
 

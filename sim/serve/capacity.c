@@ -248,6 +248,13 @@ int capacity_find(struct serve_run *r, unsigned draws, double near, struct capac
 	return rc;
 }
 
+double capacity_beside(const struct capacity *c)
+{
+	const double rate = c->rate[CAPACITY_BOTH];
+
+	return rate > 0 && isfinite(c->above) ? c->above : isfinite(rate) ? rate : 0;
+}
+
 enum capacity_limit capacity_held_by(const struct capacity *c)
 {
 	const double t = c->rate[CAPACITY_TTFT], o = c->rate[CAPACITY_TPOT];

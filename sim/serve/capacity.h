@@ -31,6 +31,9 @@ struct capacity {
 /* `r` is loaded and sized, with a limit at least; its arrivals are then those of the rate found (none: of the least that was tried).
  * `draws`: of lists, at most CAPACITY_DRAWS; 0: the list as it is; `near`: where to begin, 0: not known. */
 int capacity_find(struct serve_run *r, unsigned draws, double near, struct capacity *out, struct err *e);
+/* Where to begin for another server, whose rate is held against this one: at the rate that this one missed next, as shares are kept by
+ * chance above it, too. 0: not known. */
+double capacity_beside(const struct capacity *c);
 /* The limit that a rate is held by; CAPACITY_BOTH: neither. */
 enum capacity_limit capacity_held_by(const struct capacity *c);
 

@@ -47,7 +47,7 @@ int raise_rates(struct serve_run *r, const struct capacity *found, struct raise 
 			break;
 		change(r->pools, (enum raise_by)by, 1);
 		if ((rc = same_list(r, found, &kept, &r->arrivals, e)) == 0 &&
-		    (rc = capacity_find(r, 0, near, &c, e)) == 0)
+		    (rc = capacity_find(r, 0, capacity_beside(found), &c, e)) == 0)
 			out->rate[by] = c.rate[CAPACITY_BOTH];
 		arrive_free(&r->arrivals);
 		change(r->pools, (enum raise_by)by, -1);

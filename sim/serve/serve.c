@@ -81,10 +81,15 @@ static int side(struct serve_run *r, struct serve_side *x, const struct workload
 	return (x->cost = cost_new(queries, r->o->exact, steps_simulate, x->steps, e)) ? 0 : -1;
 }
 
+uint32_t serve_chips(const struct serve_run *r)
+{
+	return build_split_of(&r->own.w.how).tp;
+}
+
 /* The draft's own model, or the model itself at a share of its cost. */
 static int draft_side(struct serve_run *r, struct err *e)
 {
-	const struct workload_spec small = { .model = r->o->draft_model };
+	const struct workload_spec small = { .model = r->o->draft_model, .tp = r->o->workload.tp };
 
 	if (r->o->draft_model)
 		return side(r, &r->draft, &small, 1, e) < 0 ? err_add(e, "reading option '--draft-model'") : 0;
@@ -151,7 +156,7 @@ double serve_joules(const struct serve_run *r, const struct sched_result *x, dou
 	if (!x->energy_fj && x->worked)
 		return NAN;
 	ms = !gpu ? pass_energy_waiting(&r->conf->cfg, PS_MS) : gpu_power_known(&g) ? gpu_energy_idle(&g, PS_MS) : 0;
-	*idle = (double)ms / 1e15 * (double)(x->end - x->worked) / (double)PS_MS;
+	*idle = (double)ms / 1e15 * serve_chips(r) * (double)(x->end - x->worked) / (double)PS_MS;
 	return (double)x->energy_fj / 1e15 + *idle;
 }
 
@@ -165,7 +170,10 @@ int serve_machine(struct serve_run *r, const struct serve_ask *o, struct err *e)
 	r->conf = o->machine ? o->machine : r->own_conf;
 	if (!o->start_given && machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES)
 		r->how.start = RUN_COLD;
-	return side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0 ? -1 : 0;
+	if (side(r, &r->own, &o->workload, 1 + r->policy.draft, e) < 0 ||
+	    link_check(&r->conf->cfg.links, serve_chips(r), e) < 0)
+		return -1;
+	return draft_side(r, e);
 }
 
 int serve_load(struct serve_run *r, const struct serve_ask *o, struct err *e)

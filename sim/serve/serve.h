@@ -74,7 +74,7 @@ struct serve_run {
 	struct run_opts how;
 	struct arrivals arrivals;
 	struct sched_policy policy;
-	uint64_t capacity, kv_bytes; /* of the memory; of it for the cache; 0: the cache's was given */
+	uint64_t capacity, kv_bytes; /* of a chip's memory; of it for the cache; 0: the cache's was given */
 	struct sched_result result;
 	struct latency latency;
 	struct latency_off beside[LATENCIES]; /* what the list has measured */
@@ -98,6 +98,8 @@ int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_resul
 int serve_plan(const struct serve_ask *o, struct arrive_plan *p, struct err *e);
 /* The list that another seed draws, of so many requests. */
 int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e);
+/* That share each layer of the model, in a machine. */
+uint32_t serve_chips(const struct serve_run *r);
 void serve_free(struct serve_run *r);
 
 #endif

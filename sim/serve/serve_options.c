@@ -196,11 +196,6 @@ static int pools(struct serve_opts *o, struct err *e)
 	    (cfg_parse_value(CFG_T_RATE, o->kv_rate, &a->kv_rate, &inner) < 0 || !a->kv_rate || a->kv_rate > KV_MOST))
 		return err_set(e, ERR_USAGE, "%s, for option '--kv-rate'",
 		               inner.kind ? inner.msg : "caches move at more than 0 B/s and at 1 PB/s at the most");
-	if (a->decode && o->limits)
-		return err_set(
-			e, ERR_USAGE,
-			"'--limits' doubles parts of one kind of machine; '--find-rate' alone says which of two pools"
-			" holds the rate");
 	if (word(o->router, "router", "least", "robin", &robin, e) < 0 ||
 	    word(o->kv_copy, "kv-copy", "beside", "stop", &stop, e) < 0)
 		return -1;

@@ -191,7 +191,7 @@ int serve_pools_size(struct serve_run *r, struct err *e)
 	}
 	x->token = r->own.memory.token + r->draft.memory.token;
 	x->sequence = r->own.memory.sequence + r->draft.memory.sequence;
-	x->chips = build_split_of(&r->own.w.how).tp;
+	x->chips = serve_chips(r);
 	return x->n < 2 ? 0 : check_caches(x, e) < 0 || check_links(x, e) < 0 ? -1 : 0;
 }
 

@@ -199,7 +199,8 @@ static bool capped(const struct steps *s, const struct cost_seen *few, const str
 	const uint64_t cap = s->conf.cfg.gpu.power.cap;
 
 	return cap && more->time > few->time &&
-	       energy_power(more->energy_fj - few->energy_fj, more->time - few->time) > cap / 20 * 19;
+	       energy_power((more->energy_fj - few->energy_fj) / build_split_of(&s->how).tp, more->time - few->time) >
+	               cap / 20 * 19;
 }
 
 /* A GPU's launches follow one another, and layers that are alike take as long each: the first of them and MORE more tell

@@ -5,6 +5,8 @@
  * asked again. Paged caches cost: attention reads an entry for each block and layer (4 B of a block table on a GPU; on an NPU a
  * DMA descriptor of 64 B for keys and one for values, as dma.setup's row has it), and on an NPU every descriptor beyond one a
  * tile takes dma.setup of an engine, all engines at once, hidden by nothing. Not in it: rows of DRAM that blocks smaller than a row break up.
+ * Of a model split over chips (`how`: tp, ep, norms) it is a chip's share with its collectives: the time is all chips', the energy
+ * their sum, and what of the memory a model takes is a chip's.
  * On a GPU below its cap of power layers that are alike are run some times, and counted as often as they are: within 0.3 %
  * (t_serve).
  * Workers are processes (sim/base/pool.h) that stay for all steps; what they answer does not depend on how many there are. */

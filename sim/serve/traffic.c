@@ -26,6 +26,17 @@ static void latencies(const struct serve_run *r, struct figures *f)
 	f->user_uhz = f->tokens ? rate(1, of[LATENCY_TPOT].mean) : 0;
 }
 
+/* Of a model that is split, all chips'. */
+static void chips(const struct serve_run *r, struct figures *f)
+{
+	run_early(&r->conf->cfg, f);
+	if (serve_chips(r) < 2)
+		return;
+	f->chips = serve_chips(r);
+	f->area_nm2 *= f->chips;
+	f->cost_uusd *= f->chips;
+}
+
 static void sums(const struct serve_run *r, struct figures *f)
 {
 	const struct sched_result *x = &r->result;
@@ -103,7 +114,7 @@ int traffic_point(const struct serve_ask *o, struct traffic_point *out, struct e
 	memset(out, 0, sizeof *out);
 	if (serve_load(&r, o, e) == 0 && serve_size(&r, e) == 0 && largest_rate(&r, &out->figures, e) == 0 &&
 	    serve_steps(&r, NULL, e) == 0 && serve_sum(&r, e) == 0) {
-		run_early(&r.conf->cfg, &out->figures);
+		chips(&r, &out->figures);
 		sums(&r, &out->figures);
 		latencies(&r, &out->figures);
 		out->latency = r.latency.of[LATENCY_TOTAL].mean;

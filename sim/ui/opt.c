@@ -9,9 +9,6 @@
 #include "sim/base/cfg.h"
 #include "sim/base/clock.h"
 
-#define HELP_WIDTH  100
-#define HELP_INDENT 32 /* where the help column starts, at most */
-
 enum { ASKED_HELP = 1 };
 
 void opt_list_free(struct opt_list *l)
@@ -251,105 +248,4 @@ int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 	if (check_count(cmd, args, had, e) < 0)
 		return -1;
 	return opt_check_files(cmd, args->v ? args->v + had : NULL, args->n - had, NULL, 0, e);
-}
-
-/* --- help -------------------------------------------------------------------------------------------------- */
-
-/* Words into lines of HELP_WIDTH, every line after the first indented; a newline in the text is kept. */
-static void wrap(struct str *out, const char *text, size_t col, size_t indent)
-{
-	bool first = true;
-
-	while (*text) {
-		size_t n = strcspn(text, " \n");
-
-		if (n) {
-			if (!first && col + 1 + n > HELP_WIDTH) {
-				str_addf(out, "\n%*s", (int)indent, "");
-				col = indent;
-				first = true;
-			}
-			if (!first) {
-				str_addc(out, ' ');
-				col++;
-			}
-			str_addn(out, text, n);
-			col += n;
-			first = false;
-		}
-		text += n;
-		if (*text == '\n') {
-			str_addf(out, "\n%*s", text[1] ? (int)indent : 0, "");
-			col = indent;
-			first = true;
-		}
-		if (*text)
-			text++;
-	}
-	str_addc(out, '\n');
-}
-
-static void left_column(const struct opt *o, struct str *out)
-{
-	if (o->letter && o->name)
-		str_addf(out, "  -%c, --%s", o->letter, o->name);
-	else if (o->letter)
-		str_addf(out, "  -%c", o->letter);
-	else
-		str_addf(out, "      --%s", o->name);
-	if (o->type != OPT_FLAG)
-		str_addf(out, " %s%s", o->arg ? o->arg : "VALUE", is_list(o->type) ? "..." : "");
-}
-
-static void help_row(const struct opt *o, size_t width, struct str *out)
-{
-	size_t at = out->len, used;
-
-	left_column(o, out);
-	used = out->len - at;
-	if (used + 2 > width) {
-		str_addf(out, "\n%*s", (int)width, "");
-	} else {
-		str_addf(out, "%*s", (int)(width - used), "");
-	}
-	wrap(out, o->help, width, width);
-}
-
-void opt_help(const struct opt_cmd *cmd, struct str *out)
-{
-	static const struct opt help = { 'h', "help", OPT_FLAG, NULL, NULL, "print this text" };
-	struct str left = STR_INIT;
-	size_t width = 0;
-
-	str_addf(out, "usage: %s\n\n", cmd->usage);
-	if (cmd->about) {
-		wrap(out, cmd->about, 0, 0);
-		str_addc(out, '\n');
-	}
-	str_add(out, "options:\n");
-	left_column(&help, &left);
-	width = left.len + 2;
-	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++) {
-		str_clear(&left);
-		if (!o->help)
-			continue;
-		left_column(o, &left);
-		if (left.len + 2 > width && left.len + 2 <= HELP_INDENT)
-			width = left.len + 2;
-	}
-	str_free(&left);
-	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
-		if (o->help)
-			help_row(o, width, out);
-	if (!opt_by_name(cmd, "help", 4))
-		help_row(&help, width, out);
-	if (cmd->examples) {
-		str_add(out, "\nexamples:\n");
-		for (const char *p = cmd->examples; *p;) {
-			size_t n = strcspn(p, "\n");
-
-			str_addf(out, "  %.*s\n", (int)n, p);
-			p += n + (p[n] == '\n');
-		}
-	}
 }

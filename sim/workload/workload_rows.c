@@ -125,7 +125,8 @@ const struct workload_by workload_askers[WORKLOAD_ASKERS] = {
 	[WORKLOAD_ABLATE] = { "npusim ablate", KEY(RULES), "its file has the workloads", false, false },
 	[WORKLOAD_ABLATE_FILE] = { "an ablation", MACHINES, one_machine, true, false },
 	[WORKLOAD_SERVE] = { "npusim serve",
-		KEY(MODEL) | KEY(QUANT) | KEY(KV) | KEY(STYLE) | KEY(ATTENTION) | KEY(LAYERS) | KEY(EXPERTS) | KEY(SKEW),
+		KEY(MODEL) | KEY(QUANT) | KEY(KV) | KEY(STYLE) | KEY(ATTENTION) | KEY(LAYERS) | KEY(EXPERTS) | KEY(SKEW) |
+			KEY(TP) | KEY(EP) | KEY(NORMS),
 		"its steps are built of a model for what the requests are", false, false },
 	[WORKLOAD_COMPARE] = { "npusim compare", MEASURED, "a run is compared as it is stored, and with what was measured", false, false },
 	[WORKLOAD_VALIDATE] = { "npusim validate", MEASURED, "a machine is held against what was measured, as it was", false, false },

@@ -62,7 +62,7 @@ static const struct model_arch archs[] = {
 	  .block = MODEL_AROUND,
 	  .head_norms = true,
 	  .both = true,
-	  .not_described = "how its dense MLP and its experts join, and how many experts a token picks" },
+	  .not_described = "how dense MLP and experts join, how many a token picks" },
 	{ .type = "gpt_oss", .expert_bias = true, .sinks = true },
 	{ .type = "granite" },
 	{ .type = "granitemoe" },

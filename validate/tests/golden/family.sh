@@ -41,7 +41,7 @@ echo
 
 # A run that was kept says the same.
 "$NPUSIM" run -c "$TMP/mine.yaml" -m qwen2-0.5b --fidelity analytic -o "$TMP/r.db" | head -n 2 >"$TMP/said"
-"$NPUSIM" report "$TMP/r.db" -o "$TMP/r.html" >"$TMP/quiet.out"
+"$NPUSIM" report "$TMP/r.db" --still -o "$TMP/r.html" >"$TMP/quiet.out"
 while read -r line; do
 	grep -qF "$line" "$TMP/r.html" && echo "on the page, too"
 done <"$TMP/said"
@@ -52,10 +52,10 @@ part="-c configs/npu/dsocr.yaml -m llama-3.2-1b --layers 4"
 "$NPUSIM" run $part --fidelity analytic --format json | grep '"tokens_per_s"\|"part'
 "$NPUSIM" run $part --fidelity analytic --format csv | cut -d, -f18 | sort | uniq -c | sed 's/^ *//'
 "$NPUSIM" run $part --fidelity analytic -o "$TMP/p.db" | head -n 1 >"$TMP/said"
-"$NPUSIM" report "$TMP/p.db" -o "$TMP/p.html" >"$TMP/quiet.out"
+"$NPUSIM" report "$TMP/p.db" --still -o "$TMP/p.html" >"$TMP/quiet.out"
 grep -qF "$(cat "$TMP/said")" "$TMP/p.html" && echo "the page has: $(sed 's/[0-9][0-9,.]* [um]s/N us/g' "$TMP/said")"
 "$NPUSIM" limits $part --pairs 0 --fidelity analytic -o "$TMP/l.db" >"$TMP/quiet.out"
-"$NPUSIM" report "$TMP/l.db" -o "$TMP/l.html" >"$TMP/quiet.out"
+"$NPUSIM" report "$TMP/l.db" --still -o "$TMP/l.html" >"$TMP/quiet.out"
 grep -qF "$(cat "$TMP/said")" "$TMP/l.html" && echo "and that of limits"
 "$NPUSIM" serve $part --rate 100/s --number 4 --prompt 64 --output 8 >"$TMP/page"
 sed -n '1s/in .*/in N s/p' "$TMP/page"

@@ -31,8 +31,24 @@ serve --prefill dsocr-8 --decode dsocr-8 --find-rate --slo-tpot '1 ms' --slo-ttf
 sed -n 's/^ *\("held_by_pool": .*\)/\1/p' "$TMP/r"
 awk -v r="$(number max_rate "$TMP/r")" -v p="$(number prefill "$TMP/r")" -v d="$(number decode "$TMP/r")" -v l="$(number links "$TMP/r")" 'BEGIN { print "another that decodes is worth most " (d > 1.5 * r && p < 1.2 * r && l < 1.2 * r) }'
 serve --prefill dsocr-8 --decode dsocr-8 --find-rate --slo-tpot '1 ms' --slo-ttft '1000 ms' --max-batch 4 -j 1 --format json | cmp - "$TMP/r" && echo "workers change nothing"
+"$NPUSIM" serve --prefill $edge --decode $edge --kv-rate '1 GB/s' -m llama-3.2-1b --layers 1 --prompt 64 --output 4 --number 20 --check 0 --find-rate --slo-ttft '10 ms' --limits --format json >"$TMP/knobs"
+sed -n 's/^ *"knob": "\([^"]*\)".*/\1/p' "$TMP/knobs" >"$TMP/keys"
+echo "the best is one of the $(head -n 1 "$TMP/keys" | cut -d: -f1) pool; of decode, prefill, the way: $(grep -c ^decode: "$TMP/keys") $(grep -c ^prefill: "$TMP/keys") $(grep -c kv-rate "$TMP/keys")"
+awk '/"knob": "(decode:|--kv)/ { own = 1 } /"more_pct"/ { gsub(/[",]/, ""); if (own && ($2 > 0.5 || $2 < -0.5)) bad = 1; own = 0 } END { print "what it does not hang on does nothing " !bad }' "$TMP/knobs"
 serve --prefill dsocr-8 --decode dsocr-8 --rate 40/s --timeline "$TMP/t.json" >/dev/null
 grep -o '"process_name"[^}]*}' "$TMP/t.json" | grep -o '"name":"[^"]*"' | tail -n 2
+
+echo "machines of several chips"
+for t in "" "--tp 1"; do serve -c dsocr-8 --rate 40/s $t --format json >"$TMP/tp${t#--tp }"; done
+cmp "$TMP/tp" "$TMP/tp1" && echo "a chip alone is the machine"
+for t in 1 4; do
+	"$NPUSIM" serve -c dsocr-8 -m llama-3.1-8b --layers 4 --tp $t --prompt 2048 --output 4 --number 40 --check 0 --find-rate --slo-ttft '30 ms' --format json >"$TMP/of$t"
+done
+awk -v a="$(number max_rate "$TMP/of1")" -v b="$(number max_rate "$TMP/of4")" -v m="$(number kv_bytes "$TMP/of1")" -v n="$(number kv_bytes "$TMP/of4")" -v x="$(number block_bytes "$TMP/of1")" -v y="$(number block_bytes "$TMP/of4")" 'BEGIN { print "four keep a higher rate " (a > 0 && b > a) ", each with more of its memory for a cache " (n > m) " of which it has a fourth " (4 * y == x) }'
+serve --prefill dsocr-8:2 --decode dsocr-8 --tp 2 --rate 40/s | sed -n '1s/.*: //p'
+try serve -c dsocr-8 --tp 16 -m llama-3.2-1b --rate 4/s
+try serve -c dsocr-8 --tp 2 --dp 2 -m llama-3.2-1b --rate 4/s
+try serve -c dsocr --tp 2 -m llama-3.2-1b --rate 4/s
 
 echo "what cannot be"
 MODEL="-m llama-3.2-1b --rate 4/s"
@@ -53,4 +69,3 @@ try serve --prefill dsocr --decode dsocr --kv-rate '1 GB/s' --kv-copy never $MOD
 try serve --prefill dsocr-8 --decode dsocr-8 --set decode:kv.dtype=fp8 $MODEL
 try serve --prefill dsocr-8 --decode dsocr-8 --set decoder:l2.size=1 $MODEL
 try serve --prefill dsocr-8 --decode edg $MODEL
-try serve --prefill dsocr-8 --decode dsocr-8 -m llama-3.2-1b --find-rate --slo-ttft '200 ms' --limits

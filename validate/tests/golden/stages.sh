@@ -38,7 +38,7 @@ staged -c configs/gpu/h200.yaml -t $TRACE --stages 'decode:range=decode_step_1; 
 staged -c configs/gpu/h200.yaml --stages "vision:model=deepseek-ocr,image=640; prefill:model=deepseek-ocr,tokens=111; decode:trace=$TRACE,range=decode_step_1,tokens=4"
 "$NPUSIM" compare 4 5 -r "$TMP/r.db" | awk '/what it is/ { at = index($0, "what it is") } at && /^ *[45] / { print substr($0, at) }'
 "$NPUSIM" export "$TMP/r.db" ops 2>&1 | grep '^5,' | sed -n '1p; $p' | cut -d, -f1-4
-quiet report "$TMP/r.db" -o "$TMP/r.html"
+quiet report "$TMP/r.db" --still -o "$TMP/r.html"
 
 for s in decod:tokens=4 decode:tokns=4 decode:tokens=4,context decode:tokens=0 prefill:image=640 decode:phase=prefill decode:range=r \
 	decode:tokens=9000 'prefill; vision:image=650' ';'; do

@@ -16,6 +16,13 @@ static uint64_t scaled_up(uint64_t rate, uint32_t ppm)
 	return rate / 1000000 * ppm + ppm;
 }
 
+static uint32_t most_packed(const struct link_cfg *c)
+{
+	const uint32_t ll = c->protocol[LINK_AS_LL].share, few = c->protocol[LINK_AS_LL_FEW].share;
+
+	return ll > few ? ll : few;
+}
+
 static struct link_cfg random_links(struct rng *g)
 {
 	struct link_cfg c;
@@ -36,7 +43,7 @@ static struct link_cfg random_links(struct rng *g)
 			c.protocol[i].share = 1 + (uint32_t)rng_below(g, 1000000);
 	}
 	if (rng_below(g, 2))
-		c.ll_local = scaled_up(c.bandwidth, c.protocol[LINK_AS_LL].share) * (1 + rng_below(g, 4));
+		c.ll_local = scaled_up(c.bandwidth, most_packed(&c)) * (1 + rng_below(g, 4));
 	if (rng_below(g, 3) == 0 && c.topology <= LINK_TOPOLOGY_FULL) {
 		c.group = 2u << rng_below(g, 3);
 		c.between = c.bandwidth / 20 + rng_below(g, c.bandwidth * c.group);
@@ -84,7 +91,9 @@ TEST(more_bytes_never_take_less)
 /* What the chip's own part takes of one byte. */
 static ps_t byte_of(const struct link_cfg *c, const struct link_time *t)
 {
-	return t->own && c->local ? clock_transfer(1, c->local) + 1 : 0;
+	const uint64_t rate = c->ll_local && (!c->local || c->ll_local < c->local) ? c->ll_local : c->local;
+
+	return t->own && rate ? clock_transfer(1, rate) + 1 : 0;
 }
 
 /* The switch's own sum is left out: each chip's part of the result is smaller there with more chips. */

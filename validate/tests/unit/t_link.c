@@ -342,8 +342,40 @@ TEST(an_engines_own_all_reduce_is_as_near_as_was_said)
 	}
 }
 
-SUITE(t_link, T(a_ring_goes_and_sends_as_its_closed_form_says), T(direct_algorithms_take_a_step_a_pass),
-      T(a_switch_that_reduces_takes_a_chips_bytes_once), T(the_chips_own_part_and_its_caller_take_their_time),
+static ps_t took(const struct link_cfg *c, enum link_collective what, uint32_t chips, uint64_t bytes)
+{
+	return link_time(c, &(struct link_ask){ what, chips, bytes, 0 }).total;
+}
+
+/* Of every system that comes along, by sizes between powers of two, too: what random links hold only as far as ll_most lets them. */
+TEST(systems_hold_the_laws_of_collectives)
+{
+	static const char *const systems[] = { "hgx-h200",  "dgx-h100",  "dgx-a100", "gb200-node", "gb200-nvl72",
+		                               "l40s-pcie", "rtx5090-4", "dsocr-8",  "tpu-v6e-8",  "trn1-16" };
+	static const char *const library[] = { "links.direct=none" };
+
+	for (size_t i = 0; i < 2 * (sizeof systems / sizeof *systems); i++) {
+		struct link_cfg c = system_links(systems[i / 2], library, i % 2), more = c;
+		uint64_t was = 0;
+
+		more.bandwidth += c.bandwidth / 10;
+		for (uint64_t b = 256; b < UINT64_C(1) << 30; b += b / 3) {
+			const ps_t all = took(&c, LINK_ALL_REDUCE, c.chips, b),
+				   halves = took(&c, LINK_REDUCE_SCATTER, c.chips, b) +
+			                    took(&c, LINK_ALL_GATHER, c.chips, b);
+
+			if (all < was || 10 * all > 11 * halves || took(&more, LINK_ALL_REDUCE, c.chips, b) > all)
+				test_fail(__FILE__, __LINE__,
+				          "%s, %" PRIu64 " B: %" PRIu64 " ps behind %" PRIu64 ", halves %" PRIu64,
+				          systems[i / 2], b, all, was, halves);
+			was = c.direct_most && b < c.direct_most && b + b / 3 >= c.direct_most ? 0 : all;
+		}
+	}
+}
+
+SUITE(t_link, T(systems_hold_the_laws_of_collectives), T(a_ring_goes_and_sends_as_its_closed_form_says),
+      T(direct_algorithms_take_a_step_a_pass), T(a_switch_that_reduces_takes_a_chips_bytes_once),
+      T(the_chips_own_part_and_its_caller_take_their_time),
       T(packed_words_end_where_the_library_says_and_their_own_part_has_a_rate),
       T(bytes_that_go_one_way_alone_may_have_their_own_way), T(links_of_a_topology_carry_what_passes_over_them),
       T(groups_are_joined_by_the_way_between_them), T(one_shot_wins_small_messages), T(what_makes_no_sense_is_refused),

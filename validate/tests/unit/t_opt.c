@@ -207,27 +207,63 @@ TEST(help_is_aligned_and_wrapped)
 	struct str s = STR_INIT;
 
 	opt_help(&cmd, &s);
-	CHECK_STR(str_c(&s),
-	          "usage: npusim run -c CONFIG [options] TRACE\n"
-	          "\n"
-	          "Simulates a trace.\n"
-	          "\n"
-	          "options:\n"
-	          "  -c, --config FILE       the machine\n"
-	          "  -s, --set KEY=VALUE...  a value that replaces the file's; may be given again and again, and the\n"
-	          "                          help for it is so long that it has to be broken into several lines\n"
-	          "  -j, --jobs N            workers\n"
-	          "      --bound P           largest error\n"
-	          "      --wall TIME         measured time\n"
-	          "  -x, --exact             the long way\n"
-	          "  -q                      say less\n"
-	          "  -h, --help              print this text\n"
-	          "\n"
-	          "examples:\n"
-	          "  npusim run -c a.yaml t.db\n"
-	          "  npusim run -c a.yaml -s l2.size='64 MiB' t.db\n");
+	CHECK_STR(str_c(&s), "usage: npusim run -c CONFIG [options] TRACE\n"
+	                     "\n"
+	                     "Simulates a trace.\n"
+	                     "\n"
+	                     "options:\n"
+	                     "  -c, --config FILE       the machine\n"
+	                     "  -s, --set KEY=VALUE...  a value that replaces the file's; may be given again\n"
+	                     "                          and again, and the help for it is so long that it has\n"
+	                     "                          to be broken into several lines\n"
+	                     "  -j, --jobs N            workers\n"
+	                     "      --bound P           largest error\n"
+	                     "      --wall TIME         measured time\n"
+	                     "  -x, --exact             the long way\n"
+	                     "  -q                      say less\n"
+	                     "  -h, --help              print this text\n"
+	                     "\n"
+	                     "examples:\n"
+	                     "  npusim run -c a.yaml t.db\n"
+	                     "  npusim run -c a.yaml -s l2.size='64 MiB' t.db\n");
 	for (const char *p = str_c(&s); *p; p += strcspn(p, "\n") + 1)
-		CHECK(strcspn(p, "\n") <= 100);
+		CHECK(strcspn(p, "\n") <= 80);
+	str_free(&s);
+}
+
+/* What a shell makes of lines that end in a backslash: one. */
+TEST(a_long_example_goes_on_behind_a_backslash_and_its_quotes_stay_whole)
+{
+	static const char *const example = "npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --set 'l2.size=64 MiB and"
+					   " some more' --range decode_step_1 --output /tmp/r.db  # two blanks";
+	static const struct opt none[] = { { .type = OPT_END } };
+	const struct opt_cmd one = {
+		"npusim run [--some A|B] (--and-this-one [--too N] | --or-that-one) [--range NAME]"
+		" [--a-word|of-choices|that-no-line|holds-as-it-is|with-many-more-of-them|to-come]",
+		NULL,
+		example,
+		none,
+		0,
+		0
+	};
+	struct str s = STR_INIT, joined = STR_INIT;
+	const char *p;
+
+	opt_help(&one, &s);
+	CHECK(strstr(str_c(&s), "|\n       ") && strstr(str_c(&s), "'l2.size=64 MiB and some more'"));
+	for (p = str_c(&s); *p; p += strcspn(p, "\n") + 1)
+		CHECK(strcspn(p, "\n") <= 80);
+	p = strstr(str_c(&s), "examples:\n  ") + strlen("examples:\n  ");
+	while (*p && *p != '\n') {
+		if (strncmp(p, " \\\n    ", 7) == 0) {
+			str_addc(&joined, ' ');
+			p += 7;
+		} else {
+			str_addc(&joined, *p++);
+		}
+	}
+	CHECK_STR(str_c(&joined), example);
+	str_free(&joined);
 	str_free(&s);
 }
 
@@ -472,6 +508,7 @@ SUITE(t_opt, T(every_spelling_reaches_its_destination), T(nothing_given_leaves_t
       T(quantities_are_read_with_their_units), T(two_dashes_end_the_options_and_one_is_an_argument),
       T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments), T(faults_are_usage_errors_in_plain_words),
       T(flags_may_be_given_again), T(too_few_arguments_show_the_usage), T(help_is_aligned_and_wrapped),
-      T(a_very_long_option_gets_a_line_of_its_own), T(completion_follows_the_table),
+      T(a_very_long_option_gets_a_line_of_its_own),
+      T(a_long_example_goes_on_behind_a_backslash_and_its_quotes_stay_whole), T(completion_follows_the_table),
       T(a_manual_page_escapes_what_roff_takes_for_its_own), T(no_file_is_both_read_and_written),
       T(what_an_input_names_is_not_written_over), T(what_goes_by_its_name_is_not_written_over));

@@ -250,6 +250,34 @@ TEST(memory_is_what_the_model_counts)
 	}
 }
 
+/* Two chips share weights and cache; a step of theirs is that of a run, collectives and both chips' energy included. */
+TEST(a_model_split_over_chips_takes_a_share_of_each)
+{
+	struct steps_memory one, two;
+	struct cost_seen seen;
+	struct cost_point p = { 8, 1, 1023, NULL, 0 };
+	struct bed b;
+	ps_t whole, split;
+
+	open(&b, "dsocr-8", "llama-3.1-8b", 16, 1);
+	CHECK_OK(steps_memory(b.s, 64, 1, 512, &one, &b.e), b.e);
+	whole = step(&b, true, 8, 1024, 0);
+	shut(&b);
+	open(&b, "dsocr-8", "llama-3.1-8b", 16, 1);
+	steps_free(b.s);
+	b.how.tp = 2;
+	b.s = steps_new(b.conf, b.m, &b.how, 16, &b.run, 1, &b.e);
+	CHECK_OK(b.s ? 0 : -1, b.e);
+	CHECK_OK(steps_memory(b.s, 64, 1, 512, &two, &b.e), b.e);
+	CHECK_U64(2 * two.token, one.token);
+	CHECK(2 * two.weights >= one.weights && 2 * two.weights < one.weights + one.weights / 100);
+	CHECK_OK(steps_simulate(b.s, &p, 1, &seen, &b.e), b.e);
+	split = phase(&b, BUILD_DECODE, 8, 1023, 1);
+	CHECK(near(seen.time, split, 0.02));
+	CHECK(split < whole && 2 * split > whole && seen.energy_fj > 0);
+	shut(&b);
+}
+
 /* Two layers of a small model on a small machine, asked for the rate that keeps these limits. */
 static struct capacity rate_of(ps_t ttft, ps_t tpot, uint32_t share_ppm, struct serve_run *r)
 {
@@ -432,6 +460,6 @@ TEST(all_of_a_list_that_changes_what_is_served_is_in_its_hash)
 SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
       T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
       T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
-      T(memory_is_what_the_model_counts), T(the_largest_rate_is_kept_and_the_next_is_not),
-      T(figures_of_traffic_are_those_that_were_served), T(traffic_in_words_reads_back),
-      T(all_of_a_list_that_changes_what_is_served_is_in_its_hash));
+      T(memory_is_what_the_model_counts), T(a_model_split_over_chips_takes_a_share_of_each),
+      T(the_largest_rate_is_kept_and_the_next_is_not), T(figures_of_traffic_are_those_that_were_served),
+      T(traffic_in_words_reads_back), T(all_of_a_list_that_changes_what_is_served_is_in_its_hash));
