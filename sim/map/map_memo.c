@@ -6,7 +6,7 @@
 #include "sim/base/hash.h"
 #include "sim/map/map_int.h"
 
-#define PLACES 2048 /* of each kind; must be a power of two */
+#define PLACES 32768 /* of each kind; must be a power of two */
 #define PROBES 8
 
 static const size_t bytes_of[MAP_MEMO_KINDS] = {
