@@ -10,6 +10,12 @@ of each objective. No search pays for a point twice. A point that failed or miss
 
 NSGA-II runs with each of some populations and two codings of an axis; the best of them in the mean is shown, chosen after
 the fact. --front prints the front instead.
+
+    python3 validate/tools/search.py WIDE.yaml --known results/studies/search-front.csv [--front]
+
+A space too large to store: its front and the worst of each objective are in the file, found by sweeps of its parts
+elsewhere, and a point is run by results/python when a search asks for it. The workload is a model. First every point of
+the file is run here and must be what the file says. --front prints the file's best in each objective.
 """
 import argparse
 import csv
@@ -66,14 +72,47 @@ class Space:
         if counts is not None:
             self.front -= {i for i, c in enumerate(counts) if not c}
         self.whole = hypervolume(self.goals, self.worst)
-        self.number = {place: i for i, place in enumerate(itertools.product(*map(range, sizes)))}
+
+    def __len__(self):
+        return math.prod(self.sizes)
+
+    def number(self, place):
+        i = 0
+        for at, size in zip(place, self.sizes):
+            i = i * size + at
+        return i
 
     def found(self, points):
-        return hypervolume(self.goals[sorted(points)], self.worst) / self.whole
+        return hypervolume([self.goals[i] for i in sorted(points)], self.worst) / self.whole
+
+
+class Asked(Space):
+    """A space whose front is known, and whose points are run when they are asked for."""
+
+    def __init__(self, values, goals, machine, asked, known, worst):
+        self.values, self.names, self.machine, self.asked = list(values.values()), list(values), machine, asked
+        self.sizes, self.objectives = [len(v) for v in self.values], goals
+        self.worst, self.goals = worst, self
+        self.ran = {}
+        self.front = {self.number([v.index(r[a]) for a, v in values.items()]) for r in known}
+        self.whole = hypervolume([[sign * float(r[name]) for name, sign in goals] for r in known], worst)
+
+    def __getitem__(self, i):
+        if i not in self.ran:
+            place, left = {}, i
+            for name, v in zip(reversed(self.names), reversed(self.values)):
+                left, at = divmod(left, len(v))
+                place[name] = v[at]
+            try:
+                run = self.machine(place).run(fidelity="analytic", **self.asked)
+                self.ran[i] = [sign * run.get("total_us" if name == "latency_us" else name) for name, sign in self.objectives]
+            except RuntimeError:  # costs, and brings nothing
+                self.ran[i] = list(self.worst)
+        return self.ran[i]
 
 
 def drawn(space, n, seed):
-    return set(random.Random(seed).sample(range(len(space.goals)), min(n, len(space.goals))))
+    return set(random.Random(seed).sample(range(len(space)), min(n, len(space))))
 
 
 def nsga2(space, n, seed, population, places):
@@ -90,7 +129,7 @@ def nsga2(space, n, seed, population, places):
 
     def worth(each):
         for one in each:
-            i = space.number[tuple(min(int(v * s), s - 1) if places else v for v, s in zip(one, space.sizes))]
+            i = space.number([min(int(v * s), s - 1) if places else v for v, s in zip(one, space.sizes)])
             if i not in seen and len(seen) == n:
                 return False
             seen.add(i)
@@ -166,12 +205,36 @@ def read_grid(rows, goals, path):
                          [[sign * float(r[name]) if c else math.nan for name, sign in goals] for r, c in zip(rows, counts)], counts)
 
 
+def read_known(a, goals):
+    """The space of --known. What an axis' values are called is asked of npusim, an axis at a time."""
+    import yaml
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "results" / "python"))
+    import npusim
+    study, values = yaml.safe_load(a.study.read_text()), {}
+    for axis, of in study["axes"].items():
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as one:
+            yaml.safe_dump({**study, "axes": {axis: of}}, one)
+            one.flush()
+            values[axis] = [r[axis] for r in said(a.npusim, "sweep", one.name, "--dry-run", "--format", "csv")]
+    head, *lines = a.known.read_text().splitlines()
+    worst = {name: float(worst) for name, worst in (each.split() for each in head.removeprefix("# worst: ").split(", "))}
+    known = list(csv.DictReader(lines))
+    asked = {"model" if k == "name" else k: v for k, v in study["workload"].items()}
+    space = Asked(values, goals, lambda changes: npusim.machine(study["base"], changes), asked, known,
+                  [sign * worst[name] for name, sign in goals])
+    for r in known:
+        here = space[space.number([v.index(r[axis]) for axis, v in values.items()])]
+        if any(abs(sign * float(r[name]) - x) > 1e-8 * abs(x) for x, (name, sign) in zip(here, goals)):
+            sys.exit(f"search.py: {a.known}: {r} is {here} here")
+    return values, space, known
+
+
 def guided(a, space, values, folder, n, seed):
-    """The points of npusim's own search. It takes them from the grid's file and runs none."""
+    """The points of npusim's own search. Where the grid is stored it takes them from there and runs none."""
     file = folder / "guided.yaml"
     file.write_text(f"{a.study.read_text()}\nsample: {{kind: guided, n: {n}, seed: {seed}}}\n")
-    rows = said(a.npusim, "sweep", file, "-o", folder / "r.db", "--format", "csv")
-    return {space.number[tuple(v.index(r[key]) for key, v in values.items())] for r in rows}
+    rows = said(a.npusim, "sweep", file, *(["--max", len(space)] if a.known else ["-o", folder / "r.db"]), "--format", "csv")
+    return {space.number([v.index(r[key]) for key, v in values.items()]) for r in rows}
 
 
 def show(n, name, space, sets):
@@ -187,30 +250,38 @@ def main():
         return
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("study", type=Path, metavar="STUDY.yaml")
-    p.add_argument("-o", "--output", type=Path, metavar="R.db", required=True, help="the whole grid; made where it is not there")
+    p.add_argument("-o", "--output", type=Path, metavar="R.db", help="the whole grid; made where it is not there")
+    p.add_argument("--known", type=Path, metavar="FRONT.csv", help="instead: the front of a space that is too large for that")
     p.add_argument("-n", default="20,100,300", help="evaluations; %(default)s")
     p.add_argument("--seeds", type=int, default=20, help="runs of each search; %(default)s")
     p.add_argument("--npusim", default="build/release/npusim", help="%(default)s")
     p.add_argument("--front", action="store_true", help="print the true front instead")
     a = p.parse_args()
-    said(a.npusim, "sweep", a.study, "--dry-run", "--format", "csv")  # says what is wrong with the file
+    if not a.output and not a.known:
+        p.error("-o R.db or --known FRONT.csv is missing")
     goals = read_study(a.study)
-    rows = said(a.npusim, "sweep", a.study, "-o", a.output, "--format", "csv")
-    values, space = read_grid(rows, goals, a.study)
-    best = said(a.npusim, "pareto", a.output, "--format", "csv")
-    if {int(r["point"]) for r in best} != {int(rows[i]["point"]) for i in space.front}:
-        sys.exit(f"search.py: the front of {a.output} is not that of npusim pareto: is its last sweep this one?")
+    if a.known:
+        values, space, rows = read_known(a, goals)
+        best = [min(rows, key=lambda r: sign * float(r[name])) for name, sign in goals] if a.front else rows
+    else:
+        said(a.npusim, "sweep", a.study, "--dry-run", "--format", "csv")  # says what is wrong with the file
+        rows = said(a.npusim, "sweep", a.study, "-o", a.output, "--format", "csv")
+        values, space = read_grid(rows, goals, a.study)
+        best = said(a.npusim, "pareto", a.output, "--format", "csv")
+        if {int(r["point"]) for r in best} != {int(rows[i]["point"]) for i in space.front}:
+            sys.exit(f"search.py: the front of {a.output} is not that of npusim pareto: is its last sweep this one?")
     if a.front:
-        keys = ["point", *(name for name, _ in goals), *values]
+        keys = [*(["point"] if a.output else []), *(name for name, _ in goals), *values]
         print(f"| {' | '.join(keys)} |\n|{'---|' * len(keys)}")
         for r in best:
             print(f"| {' | '.join(r[k] for k in keys)} |")
         return
-    print(f"{len(rows)} points, {len(best)} of them the front; worst "
+    print(f"{len(space)} points, {len(best)} of them the front; worst "
           f"{', '.join(f'{name} {sign * w:.6g}' for (name, sign), w in zip(goals, space.worst))}; {a.seeds} seeds\n")
     print("| evaluations | search | found %, mean | found %, worst | front's points, mean |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(a.output, Path(folder) / "r.db")
+        if a.output:
+            shutil.copy(a.output, Path(folder) / "r.db")
         for n in map(int, a.n.split(",")):
             seeds = range(1, a.seeds + 1)
             show(n, "guided", space, [guided(a, space, values, Path(folder), n, s) for s in seeds])
@@ -221,7 +292,7 @@ def main():
                 k = max(runs, key=lambda k: sum(map(space.found, runs[k])))
                 show(n, f"NSGA-II, {'real' if places else 'whole'} numbers, population {k}", space, runs[k])
             show(n, "random", space, [drawn(space, n, s) for s in seeds])
-            ten = min(10 * n, len(rows))
+            ten = min(10 * n, len(space))
             show(ten, "random, ten times as many" if ten == 10 * n else "every point", space, [drawn(space, ten, s) for s in seeds])
 
 
