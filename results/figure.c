@@ -86,6 +86,13 @@ static struct figure_value figure_token_uj(const struct figures *x, const struct
 		                      .x = x->tokens ? (double)x->energy_fj / 1e9 / (double)x->tokens : 0 };
 }
 
+/* No rate may be kept, which is an answer: it was looked for. */
+static struct figure_value figure_max_rate(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return (struct figure_value){ .known = x->max_uhz || x->rates_tried, .x = (double)x->max_uhz / 1e6 };
+}
+
 static struct figure_value figure_edp(const struct figures *x, const struct figure_measured *m)
 {
 	(void)m;

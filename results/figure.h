@@ -135,8 +135,11 @@
 	NUMBER(bubble_ps, ROW, FIGURE_US, .json = "bubble_us", .part = FIGURE_REST, .name = "bubble_us", \
 	       .place = 266, .zero = FIGURE_ABSENT, \
 	       .help = "that a chip of a pipeline waits for the other stages, in the mean") \
-	NUMBER(max_uhz, ROW, FIGURE_PER_S, .level = true, .name = "max_rate", .place = 300, .brief = true, .zero = FIGURE_NULL, \
-	       .of = FIGURE_OF_TRAFFIC, .help = "requests a second, the most that keep both bounds ('find_rate')") \
+	NUMBER(max_uhz, ROW, FIGURE_PER_S, .level = true, .make = figure_max_rate, .name = "max_rate", .place = 300, .brief = true, \
+	       .zero = FIGURE_NULL, .of = FIGURE_OF_TRAFFIC, \
+	       .help = "requests a second, the most that keep both bounds ('find_rate'); 0: none does") \
+	NUMBER(rates_tried, ROW, FIGURE_COUNT, .level = true, .name = "rates_tried", .place = 301, .zero = FIGURE_NULL, \
+	       .of = FIGURE_OF_TRAFFIC, .help = "until max_rate was found") \
 	NUMBER(requests_uhz, ROW, FIGURE_PER_S, .level = true, .name = "requests_per_s", .place = 302, .zero = FIGURE_NULL, \
 	       .of = FIGURE_OF_TRAFFIC, .help = "requests that are done") \
 	NUMBER(machine_uhz, ROW, FIGURE_PER_S, .level = true, .name = "tokens_per_s_machine", .place = 304, .brief = true, \

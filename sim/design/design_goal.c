@@ -6,6 +6,7 @@
 
 #define OTHER_NAME "tokens/s" /* as tables have it; an expression would divide */
 #define NAME       "tokens_per_s"
+#define NOTHING    1e-9 /* less of a figure than this is none */
 
 /* --- comparisons ------------------------------------------------------------------------------------------------ */
 
@@ -139,14 +140,19 @@ int design_goal_read(const struct design_question *q, struct sweep *s, struct de
 	return (g->objective = read_side(s, g->text, g->text, &g->early, e)) ? 0 : -1;
 }
 
+/* Figures are told apart by their ratio. One of 0 (a machine that keeps no rate) is less than any other, and yet finite for the
+ * models; what is negative lies below it. */
+static double scale(double x)
+{
+	return x < 0 ? log(NOTHING) + x : log(fmax(x, NOTHING));
+}
+
 /* How far a holds over b: above 0 it does. */
 static double over(double a, double b)
 {
-	const double most = fmax(fabs(a), fabs(b));
-
-	if (a > 0 && b > 0)
-		return log(a / b);
-	return most > 0 ? (a - b) / most : 0;
+	if (a >= 0 && b >= 0)
+		return scale(a) - scale(b);
+	return (a - b) / fmax(fabs(a), fabs(b));
 }
 
 static double share_of(double a, double b)
@@ -247,9 +253,8 @@ int design_goal_score(const struct design_goal *g, const struct sweep *s, const 
 		return 0;
 	if (shown_of(g->objective, &row, &out->shown[g->n_bounds], e) < 0)
 		return -1;
-	price = out->shown[g->n_bounds];
-	out->fails |= isnan(price);
-	price = price > 0 ? log(price) : price;
+	out->fails |= isnan(out->shown[g->n_bounds]);
+	price = scale(out->shown[g->n_bounds]);
 	out->figure[g->n_bounds] = g->maximise ? -price : price;
 	return 0;
 }

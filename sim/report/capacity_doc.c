@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#define ENOUGH 1.005 /* times the rate: a doubling that is worth a word */
+
 /* Of one limit, as it is said and as a member of JSON. */
 static const struct {
 	const char *name, *key;
@@ -32,6 +34,15 @@ static void say_limits(const struct serve_ask *o, struct str *out)
 		str_addf(out, "TPOT %.4g ms", (double)o->slo_tpot / 1e9);
 }
 
+static void say_draws(const struct capacity *c, struct str *out)
+{
+	str_addc(out, '\n');
+	say_rate(c->low, out);
+	str_add(out, " to ");
+	say_rate(c->high, out);
+	str_addf(out, " of %d draws of such a list, this one in the middle", CAPACITY_DRAWS);
+}
+
 static void verdict(const struct capacity_doc *v, struct str *out)
 {
 	const struct capacity *c = v->c;
@@ -41,8 +52,7 @@ static void verdict(const struct capacity_doc *v, struct str *out)
 		str_addf(out, "%.4g requests/s at the most: %.6g %% of them within ", rate, share(v));
 		say_limits(v->o, out);
 		if (c->high > c->low)
-			str_addf(out, "\n%.4g to %.4g of %d draws of such a list, this one in the middle", c->low,
-			         c->high, CAPACITY_DRAWS);
+			say_draws(c, out);
 	} else {
 		str_addf(out, "%s has %.6g %% of the requests within ",
 		         rate > 0 ? "any rate, even all at once," : "no rate", share(v));
@@ -109,7 +119,31 @@ static double gain(const struct capacity_doc *v, const struct knob *k)
 {
 	const double now = v->c->rate[CAPACITY_BOTH];
 
-	return now > 0 && !k->refused ? 100 * (k->rate / now - 1) : NAN;
+	return now > 0 && isfinite(now) && isfinite(k->rate) && !k->refused ? 100 * (k->rate / now - 1) : NAN;
+}
+
+/* Any rate, and the first of all where there was none, are no percentages of what it was. */
+static void say_next(const struct capacity_doc *v, struct str *out)
+{
+	const double now = v->c->rate[CAPACITY_BOTH];
+	const struct knob *k = v->n ? &v->knobs[0] : NULL;
+
+	if (!k || k->refused || !(k->rate > now * ENOUGH)) {
+		str_add(out, now > 0 ? "next: no doubling raises it by half a percent\n"
+		                     : "next: no doubling alone makes it keep any\n");
+		return;
+	}
+	str_addf(out, "next: %s %s -> %s: %s", k->key, k->now, k->then, now > 0 ? "" : "from no rate to ");
+	say_rate(k->rate, out);
+	if (now > 0 && isfinite(k->rate))
+		str_addf(out, ", +%.3g %%", gain(v, k));
+	str_addc(out, '\n');
+}
+
+/* Why a row has no number. */
+static const char *note(const struct knob *k)
+{
+	return k->refused ? k->refused : isinf(k->rate) ? "any rate" : "";
 }
 
 static void knob(struct doc *d, const void *of, size_t i)
@@ -123,7 +157,7 @@ static void knob(struct doc *d, const void *of, size_t i)
 	doc_real_if(d, "requests_per_s", 3, !k->refused, k->rate);
 	doc_real(d, "more_pct", 1, gain(v, k));
 	doc_text(d, "held_by", k->refused ? NULL : limits[k->held].key);
-	doc_name(d, "note", 60, k->refused ? k->refused : "");
+	doc_name(d, "note", 60, note(k));
 }
 
 void capacity_doc_knobs(struct doc *d, const struct capacity_doc *v)
@@ -158,11 +192,8 @@ void capacity_doc(struct doc *d, const struct capacity_doc *v)
 		pools_json(d, v);
 	else if (v->raise)
 		pools(v, d->to);
-	if (v->knobs && d->format != OUT_JSON && v->n && gain(v, &v->knobs[0]) >= 0.5)
-		str_addf(d->to, "next: %s %s -> %s: %.4g/s, +%.3g %%\n", v->knobs[0].key, v->knobs[0].now,
-		         v->knobs[0].then, v->knobs[0].rate, gain(v, &v->knobs[0]));
-	else if (v->knobs && d->format != OUT_JSON)
-		str_add(d->to, "next: no doubling raises it by half a percent\n");
+	if (v->knobs && d->format != OUT_JSON)
+		say_next(v, d->to);
 	if (v->knobs)
 		capacity_doc_knobs(d, v);
 	doc_say(d, "\n");

@@ -103,6 +103,7 @@ static int largest_rate(struct serve_run *r, struct figures *f, struct err *e)
 	if (capacity_find(r, 1, 0, &c, e) < 0)
 		return -1;
 	f->max_uhz = (uint64_t)llround(1e6 * fmin(c.rate[CAPACITY_BOTH], CAPACITY_MOST));
+	f->rates_tried = c.runs;
 	return 0;
 }
 

@@ -17,6 +17,11 @@ limits -j 1 --format csv >"$TMP/one.csv"
 limits -j 3 --format csv | cmp - "$TMP/one.csv" && echo "limits: the same with three workers"
 limits | sed -n '1p; /^buys most/p' | sed 's/[0-9][0-9]*\.[0-9]*/#/g; s/[0-9][0-9.]* GB.s/#/g'
 
+echo "a machine that keeps no rate has 0 of them, which is an answer and the worst"
+keeps() { "$NPUSIM" design -c edge -m qwen2-0.5b --axis dram.channels=8,16 -n 8 --serve 'find_rate,slo_tpot=9 ms,number=8,prompt=100,output=12' --format csv "$@" | awk -F, '{ print $1, $3, (NR == 1 || $5 == 0 ? $5 : "some"), $NF }'; }
+keeps --reach 'max_rate >= 5'
+keeps --maximize max_rate
+
 fails() { try "$@" 2>&1; }
 fails design -c edge -m qwen2-0.5b --serve rate=5 --reach 'tpot_p99_ms <= 25'
 fails design -c edge -m qwen2-0.5b --serve rat=5/s --reach 'tpot_p99_ms <= 25'

@@ -372,6 +372,7 @@ TEST(figures_of_traffic_are_those_that_were_served)
 	CHECK(x.figures.within_ppm ==
 	      (uint64_t)llround(1e6 * (double)latency_within(&r.arrivals, &r.result, 50 * PS_MS, 0) / 20));
 	CHECK(x.figures.area_nm2 && x.figures.energy_fj && !x.figures.max_uhz);
+	CHECK(!figure_value(figure_named("max_rate"), &x.figures, NULL).known); /* nobody asked */
 	for (int k = 0; k < RES_COUNT; k++)
 		stalls += x.stall[k];
 	CHECK(fabs((double)stalls * (double)r.result.made / (double)r.result.worked - 1) < 1e-6);
@@ -391,6 +392,35 @@ TEST(figures_of_traffic_are_those_that_were_served)
 	ask.how.memo = NULL;
 	CHECK_OK(traffic_point(&ask, &again, &e), e);
 	CHECK(!again.figures.machine_uhz && !again.figures.user_uhz && again.figures.ttft_p50_ps);
+}
+
+/* That no rate is kept is known. */
+TEST(a_rate_of_none_is_not_an_unknown_one)
+{
+	struct serve_ask ask = {
+		.config = "edge",
+		.workload = { .model = "qwen2-0.5b" },
+		.find = true,
+		.rate = "1/s",
+		.prompt = "100",
+		.output = "12",
+		.n = 4,
+		.seed = 3,
+		.share_ppm = 900000,
+		.slo_ppm = 990000,
+		.how = { .start = RUN_STEADY, .fidelity = RUN_ANALYTIC, .seed = 3 },
+		.policy = { .max_batch = 16, .max_tokens = 512, .chunk = 256, .block = 16, .swap_rate = 1 }
+	};
+	struct err e = ERR_INIT;
+	struct figure_value rate;
+	struct traffic_point x;
+
+	for (int i = 0; i < 2; i++) {
+		ask.slo_ttft = i ? PS_MS * 1000 : PS_US;
+		CHECK_OK(traffic_point(&ask, &x, &e), e);
+		rate = figure_value(figure_named("max_rate"), &x.figures, NULL);
+		CHECK(rate.known && x.figures.rates_tried && (i ? rate.x > 1 : rate.x == 0));
+	}
 }
 
 /* Words, in a text or a file, are the options; what is told of them reads back. */
@@ -462,4 +492,5 @@ SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server
       T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
       T(memory_is_what_the_model_counts), T(a_model_split_over_chips_takes_a_share_of_each),
       T(the_largest_rate_is_kept_and_the_next_is_not), T(figures_of_traffic_are_those_that_were_served),
-      T(traffic_in_words_reads_back), T(all_of_a_list_that_changes_what_is_served_is_in_its_hash));
+      T(traffic_in_words_reads_back), T(all_of_a_list_that_changes_what_is_served_is_in_its_hash),
+      T(a_rate_of_none_is_not_an_unknown_one));
