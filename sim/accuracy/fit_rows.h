@@ -27,6 +27,8 @@ struct fit_rows_ask {
 	const char *kind; /* of the rows that count; NULL: all */
 	uint64_t rows;    /* so many of all, taken evenly by their time; 0: all */
 	uint64_t folds;
+	unsigned jobs; /* as fit_data has them */
+	const struct pool_backend *backend;
 	enum run_fidelity fidelity;
 };
 

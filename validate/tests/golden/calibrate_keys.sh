@@ -30,6 +30,7 @@ dma.setup=10 ns=5 us=50 ns
 matrix.efficiency=0.2=1=0.9
 matrix.feed=64 B=8 KiB=256 B
 dma.sync=10 ns=2 us=300 ns
+mapping.tile_k=128=2048=512
 dram.bandwidth=500 GB/s=2000 GB/s=1600 GB/s
 dram.reached=0.1=1=0.9
 dram.t_controller=1 ns=10 us=10 ns

@@ -36,3 +36,8 @@ try calibrate -c $TPU -t "$TMP/cold.csv"
 try calibrate -c $TPU -p configs/calibrate/h200.yaml -t "$TMP/cold.csv"
 try calibrate -c $TPU -p "$TMP/plan.yaml" -t "$TMP/cold.csv" --fidelity exact
 try calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t $SMALL --kind gemm
+# workers change nothing
+for j in 1 3; do
+	"$NPUSIM" calibrate -c $TPU -p "$TMP/plan.yaml" -t "$TMP/cold.csv" --kind gemm --folds 3 -j $j >"$TMP/by$j" 2>/dev/null
+done
+cmp "$TMP/by1" "$TMP/by3" && echo 'the same by one worker and by three'
