@@ -41,7 +41,7 @@ TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat traced
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv counters_csv cuda_names nvtx_view nvtx_op \
              capture_spool capture_import recording replay replay_file ops_csv shaped columns tt_csv ascend_csv rocprof_csv hlo_text xplane_json format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
-PLOT = plot plot_script plot_names plot_run
+PLOT = plot draw
 LOWER = lower lower_part lower_types lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 ALIGN = align align_anchor align_name align_lay align_size align_stock align_walk align_args align_engine align_experts align_propose align_text align_val
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts \
@@ -66,7 +66,7 @@ REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc mode
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
-            sweep_doc sweep_again_doc sweep_chart study_doc study_chart experiment_doc \
+            sweep_doc sweep_again_doc sweep_chart study_doc experiment_doc \
             packed page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
@@ -263,7 +263,7 @@ $B/sim/base/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
-REPORT_PARTS = $(addprefix results/report/,bundle.sh pack.js unpack.js charts.js charts_vega.js page.html page_script.js page.css live.css page.js live_library.js live.js run.js run_points.js compared.js \
+REPORT_PARTS = $(addprefix results/report/,bundle.sh pack.js unpack.js charts.js charts_vega.js page.html page_script.js page.css live.css page.js figure.js live_library.js live.js run.js run_points.js compared.js \
                sweep.js sweep_lines.js sweep_front.js sweep_axes.js design.js serve.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
@@ -282,7 +282,7 @@ report-page: ## fetch the charts of npusim report by npm once more, after it fai
 $(REPORT)/.npm: FORCE
 	@$(call write_if_changed,"$$(command -v node) $$(command -v npm)")
 
-$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html $(REPORT)/live.html $B/.flags
+$B/results/report/embed.o: results/report/embed.S results/report/draw.js $(REPORT)/page.html $(REPORT)/live.html $B/.flags
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' -DLIVE_PAGE='"$(REPORT)/live.html"' $(CFLAGS) -c -o $@ $<
@@ -408,7 +408,7 @@ demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsoc
 	$(call show,$(RTX_STEP) --context 472 | grep "^simulated  ")
 	$(call show,$(RTX_STEP) --context 1890 | grep "^simulated  ")
 
-deps: ## install the libraries, the compiler, gnuplot, npm and what tests ask (root on Debian), or print the command that does
+deps: ## install the libraries, the compiler, npm, rsvg-convert and what tests ask (root on Debian), or print the command that does
 	@$(DEPS_SH) need && $(DEPS_SH) plot && $(DEPS_SH) page && $(DEPS_SH) docs && echo "everything npusim needs is here:" && $(DEPS_SH) list
 deps-dev: deps ## the same for distcheck and fuzz: clang with sanitizers and libFuzzer, valgrind
 	@$(DEPS_SH) dev && echo "everything make distcheck needs is here"

@@ -16,7 +16,7 @@
  *   traces/read        readers of profiles, one file a format
  *   results            the figures of a run, a row each
  *   results/db         the results database
- *   results/plot       charts, drawn by gnuplot
+ *   results/plot       charts as data, and drawn into files
  *   results/report     the page of npusim report
  *
  *   results/python/npusim  the library from Python
@@ -92,7 +92,7 @@ static const struct cmd cmd_table[] = {
 	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },
 	{ "validate", cmd_validate, NULL, "a GPU's model against what was measured on it" },
 	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
-	{ "plot", NULL, cmd_plot_table, "pictures, drawn by gnuplot" },
+	{ "plot", NULL, cmd_plot_table, "pictures: charts, each in a file" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },
 	{ "man", man, NULL, "the manual page, as man prints it" },
 	{ "completion", completion, NULL, "what makes a shell complete npusim's words" },

@@ -205,13 +205,15 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
 	flash_combine(k, o, "flash_fwd_mla_combine_kernel", div_up(batch * queries, 4), out);
 }
 
-/* FlashAttention 3, Hopper's, over paged keys: 128 rows (heads of 64: 192) of queries that share keys; keys by what is left
- * of shared memory where they come row by row. Each sequence's keys are split: as many tiles a CTA as there are for an SM
- * and a tenth more, at most 32 parts (vLLM's bound under a graph), as a kernel that runs once a step plans it. What joins them is launched in any case, and leaves at once where there is one. Up to four tiles of a window are
- * not split. Chosen on the H100's rows: round trips before the first keys, what
- * transposing takes of 8-bit values, 14 cycles an element of a thread of the warpgroup that loads with heads of 128, and 20
- * round trips that the masks of a window cost one query. Source: vllm-project/flash-attention hopper (tile_size.h,
- * flash_prepare_scheduler.cu, flash_fwd_combine_kernel.h), vLLM v1/attention/backends/flash_attn.py. */
+/* FlashAttention 3, Hopper's, over paged keys: 128 rows (heads of 64: 192) of queries that share keys, or one warpgroup's 64
+ * where there are no more and no window; keys by what is left of shared memory where they come row by row. Each sequence's
+ * keys are split: as many tiles a CTA as there are for an SM and a tenth more, at most 32 parts (vLLM's bound under a
+ * graph), as a kernel that runs once a step plans it. What joins them is launched in any case, and leaves at once where
+ * there is one. Up to four tiles of a window are not split. Chosen on the H100's rows: round trips before the first keys,
+ * six more of one warpgroup alone, what transposing takes of 8-bit values, 14 cycles an element of a thread of the
+ * warpgroup that loads with heads of 128, and 20 round trips that the masks of a window cost one query. Source:
+ * vllm-project/flash-attention hopper (tile_size.h, heuristics.h, flash_prepare_scheduler.cu, flash_fwd_combine_kernel.h),
+ * vLLM v1/attention/backends/flash_attn.py. */
 static void flash3(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	static const struct {
@@ -226,7 +228,8 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 	const bool byte = dtype_bits(o->dtype) == 8;
 	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
 	uint64_t blocks, queries, each, seen, parts = 1;
-	uint32_t keys;
+	uint32_t keys, rows;
+	bool alone;
 	size_t i = 0;
 
 	while (tiles[i].dim && s->head_dim > tiles[i].dim)
@@ -234,8 +237,10 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 	keys = byte && !(s->window && s->head_dim > 192) ? tiles[i].keys8
 	       : s->window                               ? tiles[i].keys_local
 	                                                 : tiles[i].keys;
-	queries = div_up(s->heads / kv * s->q_len, tiles[i].rows);
-	seen = s->window && s->window + tiles[i].rows < s->kv_len ? s->window + tiles[i].rows : s->kv_len;
+	alone = s->heads / kv * s->q_len <= 64 && !s->window && (s->head_dim == 64 || s->head_dim == 128);
+	rows = alone ? 64 : tiles[i].rows;
+	queries = div_up(s->heads / kv * s->q_len, rows);
+	seen = s->window && s->window + rows < s->kv_len ? s->window + rows : s->kv_len;
 	blocks = div_up(seen ? seen : 1, keys);
 	each = div_up(batch * kv * queries * blocks * 11, 10 * (uint64_t)g->sms);
 	if (!s->window || blocks > 4)
@@ -247,11 +252,12 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 	out->at[0].smem_dynamic = 160 << 10; /* one an SM */
 	out->kernel[0].form = KERNEL_ATTENTION;
 	out->kernel[0].moves = parts > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
-	out->kernel[0].tile_m = out->kernel[0].tile_n = tiles[i].rows;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = rows;
 	out->kernel[0].tile_k = keys;
 	out->kernel[0].asynchronous = out->kernel[0].tensor = 1;
 	out->kernel[0].start =
-		byte ? 18 : 12; /* the plan, lengths, page, queries, keys; of bytes the scales; its pipelines */
+		(byte ? 18 : 12) +
+		(alone ? 6 : 0); /* the plan, lengths, page, queries, keys; of bytes the scales; its pipelines */
 	out->kernel[0].loop_cycles = byte ? (uint32_t)(keys * s->head_dim / 128 * s->head_dim / 128 * 14) : 0;
 	/* as cuDNN's on an H200 (attention.setup, setup_dim) */
 	out->kernel[0].cycles = 1100 + 20 * (uint32_t)s->head_dim;
@@ -267,8 +273,9 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 /* TensorRT-LLM's generation kernel, which FlashInfer has for data-centre Blackwell: rows by what heads share, two tiles of
  * 128 keys a turn; CTAs share a sequence's keys as long as an SM is free, and the last that is done joins the parts. 8-bit
  * keys and values go into the tensor cores as they are. Chosen on the B200's rows: what its pipelines take to begin and end
- * beside other kernels of that kind, 20 round trips, and ten more where CTAs wait for each other. Source:
- * flashinfer-ai/flashinfer include/flashinfer/trtllm/fmha/fmhaKernels.cuh. */
+ * beside other kernels of that kind, 20 round trips, and ten more where CTAs wait for each other. Its kernel for Hopper
+ * (XQA) is laid out alike here: it widens nothing either, and shares keys out the same way. Source:
+ * flashinfer-ai/flashinfer include/flashinfer/trtllm/fmha/fmhaKernels.cuh, NVIDIA/TensorRT-LLM cpp/kernels/xqa/mha_sm90.cu. */
 static void trtllm(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
@@ -303,6 +310,11 @@ static enum op_library paged_by(const struct gpu *g, const struct op *o)
 
 	if (!o->shape.paged || o->algorithm == OP_ATTN_MLA)
 		return OP_LIBRARY_ANY;
+	/* TensorRT-LLM's of several queries on Hopper are warpgroups' too; of older and of smaller cards none is described. */
+	if (o->library == OP_LIBRARY_TRTLLM && (c < 90 || c >= 110))
+		return OP_LIBRARY_ANY;
+	if (o->library == OP_LIBRARY_TRTLLM && c < 100 && o->shape.q_len > 1)
+		return OP_LIBRARY_FLASH3;
 	if (o->library != OP_LIBRARY_ANY)
 		return o->library;
 	if (o->algorithm == OP_ATTN_FLASH && o->shape.q_len == 1)

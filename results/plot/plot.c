@@ -1,9 +1,51 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
-#include "results/plot/plot_int.h"
+#include "results/plot/plot.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+/* LINE, POINTS: x, y. STEPS: x, to, y. BARS: x is the value, y the category. */
+struct plot_point {
+	double x, y, to;
+	char *note;
+};
+
+struct plot_curve {
+	enum plot_kind kind;
+	enum plot_colour colour;
+	char *label;
+	struct plot_point *v;
+	int n, room;
+};
+
+struct plot_note {
+	enum plot_axis axis; /* of a mark */
+	double x, y;         /* a mark: at x */
+	char *text;          /* NULL: none */
+};
+
+struct plot_ax {
+	enum plot_scale scale;
+	char *label;
+	bool given;
+	double from, to;
+};
+
+#define PLOT_SERIES_MAX     16
+#define PLOT_CATEGORIES_MAX 64
+#define PLOT_NOTES_MAX      64
+
+struct plot {
+	char *title, *subtitle;
+	struct plot_ax ax[2];
+	struct plot_curve s[PLOT_SERIES_MAX];
+	char *category[PLOT_CATEGORIES_MAX];
+	struct plot_note mark[PLOT_NOTES_MAX], text[PLOT_NOTES_MAX];
+	int n_series, n_categories, n_marks, n_texts;
+	double diagonal; /* percent; below 0: none */
+	const char *failed;
+};
 
 static void plot_fail(struct plot *p, const char *why)
 {
@@ -84,8 +126,6 @@ int plot_series(struct plot *p, enum plot_kind kind, enum plot_colour colour, co
 		return -1;
 	}
 	s = &p->s[p->n_series];
-	if (colour == PLOT_AUTO)
-		colour = (enum plot_colour)(PLOT_BLUE + p->turn++ % (PLOT_BLACK - PLOT_BLUE + 1));
 	*s = (struct plot_curve){ .kind = kind, .colour = colour, .label = plot_copy(p, label) };
 	return p->n_series++;
 }
@@ -122,16 +162,6 @@ void plot_xy(struct plot *p, int series, double x, double y)
 void plot_box(struct plot *p, int series, double x_from, double x_to, double y)
 {
 	plot_add(p, series, (struct plot_point){ x_from, y, x_to, NULL });
-}
-
-void plot_sized(struct plot *p, int series, double x, double y, double size)
-{
-	plot_add(p, series, (struct plot_point){ x, y, size, NULL });
-}
-
-void plot_band(struct plot *p, int series, double x, double y_from, double y_to)
-{
-	plot_add(p, series, (struct plot_point){ x, y_from, y_to, NULL });
 }
 
 int plot_category(struct plot *p, const char *label)
@@ -180,15 +210,119 @@ void plot_diagonal(struct plot *p, double percent)
 		p->diagonal = percent;
 }
 
-int plot_format_of(const char *path, enum plot_format *f, struct err *e)
-{
-	static const char *const endings[] = { ".svg", ".png", ".pdf" };
-	size_t n = strlen(path);
+/* --- as JSON ----------------------------------------------------------------------------------------------- */
 
-	for (int i = 0; i < 3; i++)
-		if (n > 4 && strcasecmp(path + n - 4, endings[i]) == 0) {
-			*f = (enum plot_format)i;
-			return 0;
-		}
-	return err_set(e, ERR_USAGE, "'%s' ends in none of .svg, .png and .pdf, which say what to draw", path);
+static bool drawable(const struct plot *p, enum plot_axis a, double v)
+{
+	return isfinite(v) && (p->ax[a].scale == PLOT_LINEAR || v > 0);
+}
+
+static bool point_drawable(const struct plot *p, const struct plot_curve *s, const struct plot_point *v)
+{
+	return drawable(p, PLOT_X, v->x) && (s->kind == PLOT_BARS || drawable(p, PLOT_Y, v->y)) &&
+	       (s->kind != PLOT_STEPS || drawable(p, PLOT_X, v->to));
+}
+
+static void put_axis(struct out_json *j, const char *key, const struct plot_ax *a)
+{
+	static const char *const scales[] = { "linear", "log", "bytes" };
+
+	out_json_open(j, key, '{');
+	out_json_text(j, "title", a->label);
+	out_json_text(j, "scale", scales[a->scale]);
+	if (a->given) {
+		out_json_real(j, "from", a->from);
+		out_json_real(j, "to", a->to);
+	}
+	out_json_close(j, '}');
+}
+
+static size_t put_points(struct out_json *j, const struct plot *p, const struct plot_curve *s)
+{
+	size_t n = 0;
+
+	out_json_open(j, "points", '[');
+	for (int i = 0; i < s->n; i++) {
+		const struct plot_point *v = &s->v[i];
+
+		if (!point_drawable(p, s, v))
+			continue;
+		out_json_open(j, NULL, '{');
+		out_json_real(j, "x", v->x);
+		out_json_real(j, "y", v->y);
+		if (s->kind == PLOT_STEPS)
+			out_json_real(j, "to", v->to);
+		if (v->note)
+			out_json_text(j, "note", v->note);
+		out_json_close(j, '}');
+		n++;
+	}
+	out_json_close(j, ']');
+	return n;
+}
+
+static size_t put_series(struct out_json *j, const struct plot *p)
+{
+	static const char *const kinds[] = { "line", "dotted", "points", "steps", "bars" };
+	static const char *const colours[] = { NULL, "grey", "blue", "red", "green", "purple", "orange" };
+	size_t n = 0;
+
+	out_json_open(j, "series", '[');
+	for (int i = 0; i < p->n_series; i++) {
+		const struct plot_curve *s = &p->s[i];
+
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "kind", kinds[s->kind]);
+		out_json_text(j, "label", s->label);
+		out_json_text(j, "color", colours[s->colour]);
+		n += put_points(j, p, s);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+	return n;
+}
+
+static void put_notes(struct out_json *j, const char *key, const struct plot_note *v, int n)
+{
+	out_json_open(j, key, '[');
+	for (int i = 0; i < n; i++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "axis", v[i].axis == PLOT_X ? "x" : "y");
+		out_json_real(j, "x", v[i].x);
+		out_json_real(j, "y", v[i].y);
+		out_json_text(j, "text", v[i].text);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
+const char *plot_title(const struct plot *p)
+{
+	return p && p->title ? p->title : "";
+}
+
+int plot_put(const struct plot *p, struct out_json *j, struct err *e)
+{
+	size_t n;
+
+	if (!p)
+		return err_set(e, ERR_NOMEM, "out of memory for a chart");
+	if (p->failed)
+		return err_set(e, ERR_IO, "no chart: %s", p->failed);
+	out_json_open(j, NULL, '{');
+	out_json_text(j, "title", p->title);
+	out_json_text(j, "subtitle", p->subtitle);
+	put_axis(j, "x", &p->ax[PLOT_X]);
+	put_axis(j, "y", &p->ax[PLOT_Y]);
+	out_json_open(j, "categories", '[');
+	for (int i = 0; i < p->n_categories; i++)
+		out_json_text(j, NULL, p->category[i]);
+	out_json_close(j, ']');
+	n = put_series(j, p);
+	put_notes(j, "marks", p->mark, p->n_marks);
+	put_notes(j, "texts", p->text, p->n_texts);
+	if (p->diagonal >= 0)
+		out_json_real(j, "diagonal", p->diagonal);
+	out_json_close(j, '}');
+	return n ? 0 : err_set(e, ERR_IO, "there is nothing to draw");
 }

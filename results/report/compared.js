@@ -4,46 +4,23 @@ const RUN_COLORS = ['var(--measured)', 'var(--simulated)'];
 
 /* Two bars a name, of the first run and of the second; `unit` stands on the axis. */
 function pairChart(id, c, field, rows, values, unit) {
-	const names = c.columns.map((x) => x.title),
-		shown = rows.filter((r) => Math.max(...values(r).map(Math.abs)) > 0);
-	return chart(id, {
-		width: room(280, 150),
-		height: { step: 15 },
-		data: {
-			values: shown.flatMap((r) =>
-				values(r).map((v, i) => ({
-					name: r[field],
-					run: names[i],
-					at: v,
-					text: num(v) + (i && values(r)[0] > 0 && !NARROW ? `  (${signed(pct(100 * (v / values(r)[0] - 1)))})` : ''),
-				})),
-			),
-		},
-		encoding: {
-			y: namesDown('name', shown.map((r) => r[field])),
-			yOffset: { field: 'run', type: 'nominal', scale: { domain: names } },
-			x: { field: 'at', type: 'quantitative', axis: { title: unit, tickCount: 6 } },
-		},
-		layer: [
+	const shown = rows.filter((r) => Math.max(...values(r).map(Math.abs)) > 0),
+		note = (r, i) => num(values(r)[i]) + (i && values(r)[0] > 0 && !NARROW ? `  (${signed(pct(100 * (values(r)[1] / values(r)[0] - 1)))})` : '');
+	return chart(
+		id,
+		barsSpec(
 			{
-				mark: 'bar',
-				encoding: {
-					color: {
-						field: 'run',
-						type: 'nominal',
-						legend: { title: null, orient: 'top' },
-						scale: { domain: names, range: RUN_COLORS },
-					},
-					tooltip: tips([
-						['name', field],
-						['run', 'of'],
-						['text', unit],
-					]),
-				},
+				x: { title: unit },
+				categories: shown.map((r) => r[field]),
+				series: c.columns.map((x, i) => ({ kind: 'bars', label: x.title, color: RUN_COLORS[i], points: shown.map((r, y) => ({ x: values(r)[i], y, note: note(r, i) })) })),
 			},
-			{ mark: BESIDE_BAR, encoding: { text: { field: 'text' } } },
-		],
-	});
+			[
+				['name', field],
+				['of', 'of'],
+				['note', unit],
+			],
+		),
+	);
 }
 
 const signed = (text) => (text.startsWith('-') ? text : '+' + text);

@@ -172,10 +172,11 @@ function namesDown(field, names, axis) {
 function chart(name, spec, then) {
 	const at = el('div', 'chart');
 	at.id = name;
+	const of = { $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG, ...spec };
 	const drawn = async () => {
+		if (window.draw) return window.draw(name, of, at); /* draw.js: there is no browser */
 		await library;
-		const of = { $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG, ...spec },
-			tooltip = new charts.Handler({ theme: 'page' }).call,
+		const tooltip = new charts.Handler({ theme: 'page' }).call,
 			view = new charts.View(charts.parse(charts.compile(of).spec), { renderer: 'svg', container: at, hover: false, tooltip });
 		await view.runAsync();
 		return then ? then(view) : null;
@@ -376,6 +377,8 @@ function show(data) {
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
 	(data.designs || []).forEach((x, i) => section('design' + i, `A design of ${base(x.machine)}`, showDesign(x, 'design' + i)));
 	(data.serves || []).forEach((x, i) => section('serve' + i, `${x.model} on ${x.machine}`, showServe(x, 'serve' + i)));
+	(data.figures || []).forEach((f, i) => section('figure' + i, f.title, [card(f.title, f.subtitle, chart('figure' + i, figureSpec(f)))]));
+	(data.rooflines || []).forEach((r, i) => section('roofline' + i, r.title, [rooflineCard(r, 'roofline' + i)]));
 	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.called}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 

@@ -1,6 +1,7 @@
 'use strict';
 (async function () {
 @file page.js
+@file figure.js
 @file live_library.js
 @file live.js
 @file run_points.js

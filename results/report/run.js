@@ -151,9 +151,6 @@ function runFacts(r) {
 
 /* --- by kind ----------------------------------------------------------------------------------------------- */
 
-/* Text on the right of a bar. */
-const BESIDE_BAR = { type: 'text', align: 'left', dx: 4, fontSize: 11, color: 'var(--soft)' };
-
 /* Kinds that take time here or took it on the GPU, the longest first. */
 function kindsWithTime(r) {
 	return r.kinds
@@ -165,87 +162,41 @@ function kindsWithTime(r) {
 		);
 }
 
+const KIND_TIPS = [
+	['name', 'kind'],
+	['t_ops', 'ops'],
+	['t_us', 'simulated'],
+	['t_measured', 'measured'],
+	['t_ratio', 'measured / simulated'],
+];
+
 /* A bar a kind, and one above it where the workload was measured. */
-function kindRows(kinds, measured) {
-	const rows = [];
-	for (const k of kinds) {
-		const ratio = k.us > 0 ? times(k.measured_us / k.us) : '–';
-		const common = {
-			kind: k.kind,
-			t_ops: num(k.ops),
-			t_us: us(k.us),
-			t_measured: us(k.measured_us),
-			t_ratio: ratio,
-		};
-		if (measured)
-			rows.push({
-				what: 'measured on the GPU',
-				us: k.measured_us,
-				text: num(k.measured_us),
-				...common,
-			});
-		rows.push({
-			what: 'simulated',
-			us: k.us,
-			text: num(k.us) + (measured && k.us > 0 && !NARROW ? `  (${ratio})` : ''),
-			...common,
-		});
-	}
-	return rows;
-}
-
-function kindBars(measured, what) {
-	return {
-		mark: 'bar',
-		encoding: {
-			color: {
-				field: 'what',
-				type: 'nominal',
-				legend: { title: null, orient: 'top' },
-				scale: {
-					domain: what,
-					range: measured
-						? ['var(--measured)', 'var(--simulated)']
-						: ['var(--simulated)'],
-				},
-			},
-			tooltip: tips([
-				['kind', 'kind'],
-				['t_ops', 'ops'],
-				['t_us', 'simulated'],
-				['t_measured', 'measured'],
-				['t_ratio', 'measured / simulated'],
-			]),
-		},
-	};
-}
-
 function kindsChart(r, id) {
 	const measured = r.kinds.some((k) => k.measured_us > 0),
 		kinds = kindsWithTime(r),
-		what = measured ? ['measured on the GPU', 'simulated'] : ['simulated'];
+		bar = (k, y, time, ratio) => ({
+			x: time,
+			y,
+			note: num(time) + ratio,
+			t_ops: num(k.ops),
+			t_us: us(k.us),
+			t_measured: us(k.measured_us),
+			t_ratio: k.us > 0 ? times(k.measured_us / k.us) : '–',
+		}),
+		simulated = {
+			kind: 'bars',
+			label: 'simulated',
+			color: 'var(--simulated)',
+			points: kinds.map((k, i) => bar(k, i, k.us, measured && k.us > 0 && !NARROW ? `  (${times(k.measured_us / k.us)})` : '')),
+		},
+		was = { kind: 'bars', label: 'measured on the GPU', color: 'var(--measured)', points: kinds.map((k, i) => bar(k, i, k.measured_us, '')) };
 	return card(
 		'Time by kind of op',
 		measured
 			? 'Simulated time beside that of the same ops on the GPU that was traced; in brackets ' +
 					'measured over simulated: above 1× this machine is the faster.'
 			: 'Simulated time; the workload has no measured times.',
-		chart(id + '-kinds', {
-			width: room(240, 140),
-			height: { step: measured ? 15 : 22 },
-			data: { values: kindRows(kinds, measured) },
-			encoding: {
-				y: {
-					field: 'kind',
-					type: 'nominal',
-					scale: { domain: kinds.map((k) => k.kind), paddingInner: 0.25 },
-					axis: { title: null, domain: false, ticks: false },
-				},
-				yOffset: { field: 'what', type: 'nominal', scale: { domain: what } },
-				x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)' } },
-			},
-			layer: [kindBars(measured, what), { mark: BESIDE_BAR, encoding: { text: { field: 'text' } } }],
-		}),
+		chart(id + '-kinds', barsSpec({ x: { title: 'time (µs)' }, categories: kinds.map((k) => k.kind), series: measured ? [was, simulated] : [simulated] }, KIND_TIPS)),
 	);
 }
 

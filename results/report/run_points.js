@@ -46,7 +46,7 @@ function roofLines(frame, slopes, flats) {
 			{ roof: s.name, dash: i, x: to, y: frame.top },
 		);
 		const at = from * Math.pow(to / from, 0.22);
-		labels.push({ x: at, y: at * s.peak, text: `${s.name} ${rate(s.peak, 'B/s')}`, slope: i + 1 });
+		labels.push({ x: at, y: at * s.peak, text: s.text ?? `${s.name} ${rate(s.peak, 'B/s')}`, slope: i + 1 });
 	});
 	flats.forEach((f) => {
 		const from = f.peak / slopes[slopes.length - 1].peak;
@@ -54,7 +54,7 @@ function roofLines(frame, slopes, flats) {
 			{ roof: f.name, dash: 0, x: Math.max(from, frame.x0), y: f.peak },
 			{ roof: f.name, dash: 0, x: frame.x1, y: f.peak },
 		);
-		labels.push({ x: frame.x1, y: f.peak, text: `${f.name} ${rate(f.peak, 'FLOP/s')}`, slope: 0 });
+		labels.push({ x: frame.x1, y: f.peak, text: f.text ?? `${f.name} ${rate(f.peak, 'FLOP/s')}`, slope: 0 });
 	});
 	return { lines, labels };
 }
@@ -109,7 +109,7 @@ function roofNames(frame, labels, slope, slopes) {
 	};
 }
 
-function rooflineOps(points, scale) {
+function rooflineOps(points, scale, words) {
 	return {
 		data: { values: points },
 		mark: { type: 'circle', opacity: 0.65 },
@@ -122,7 +122,8 @@ function rooflineOps(points, scale) {
 				type: 'nominal',
 				scale,
 				legend: {
-					title: 'kind; size: its time',
+					title: words,
+					labelLimit: 200,
 					values: scale.domain.filter((k) => points.some((p) => p.kind === k)),
 				},
 			},
@@ -152,39 +153,48 @@ function rooflineWords(ops) {
 	);
 }
 
-function rooflineChart(r, ops, id) {
-	const points = rooflinePoints(ops),
-		slopes = r.roofs.filter((f) => f.kind === 'bytes'),
-		flats = r.roofs.filter((f) => f.kind === 'flops');
-	if (!points.length) return card('Roofline', 'No op of this run both computes and moves bytes.');
-	if (!slopes.length || !flats.length)
-		return card('Roofline', 'The stored configuration has no peaks that this build knows.');
+/* `axes`: titles of both, and the legend's. */
+function rooflineSpec(roofs, points, scale, axes) {
+	const slopes = roofs.filter((f) => f.kind === 'bytes'),
+		flats = roofs.filter((f) => f.kind === 'flops'),
+		frame = rooflineFrame(points, slopes, flats),
+		{ lines, labels } = roofLines(frame, slopes, flats),
+		domain = (a, b) => ({ type: 'log', domain: [a, b], nice: false });
+	return {
+		width: frame.width,
+		height: frame.height,
+		encoding: {
+			x: {
+				type: 'quantitative',
+				scale: domain(frame.x0, frame.x1),
+				axis: logAxis(axes.x, { format: '~g', tickCount: 8 }),
+			},
+			y: { type: 'quantitative', scale: domain(frame.y0, frame.y1), axis: logAxis(axes.y, axes.format) },
+		},
+		layer: [
+			roofLayer(lines),
+			roofNames(frame, labels, 0, slopes),
+			...slopes.map((f, i) => roofNames(frame, labels, i + 1, slopes)),
+			rooflineOps(points, scale, axes.legend),
+		],
+	};
+}
 
-	const frame = rooflineFrame(points, slopes, flats),
-		{ lines, labels } = roofLines(frame, slopes, flats);
-	const domain = (a, b) => ({ type: 'log', domain: [a, b], nice: false });
+function rooflineChart(r, ops, id) {
+	const points = rooflinePoints(ops);
+	if (!points.length) return card('Roofline', 'No op of this run both computes and moves bytes.');
+	if (new Set(r.roofs.map((f) => f.kind)).size < 2)
+		return card('Roofline', 'The stored configuration has no peaks that this build knows.');
 	return card(
 		'Roofline of the run’s ops',
 		rooflineWords(ops),
-		chart(id + '-roofline', {
-			width: frame.width,
-			height: frame.height,
-			encoding: {
-				x: {
-					type: 'quantitative',
-					scale: domain(frame.x0, frame.x1),
-					axis: logAxis('FLOP per byte moved', { format: '~g', tickCount: 8 }),
-				},
-				y: { type: 'quantitative', scale: domain(frame.y0, frame.y1), axis: logAxis('FLOP/s') },
-			},
-			layer: [
-				roofLayer(lines),
-				roofNames(frame, labels, 0, slopes),
-				...slopes.map((f, i) => roofNames(frame, labels, i + 1, slopes)),
-				rooflineOps(points, kindScale(r)),
-			],
-		}),
+		chart(id + '-roofline', rooflineSpec(r.roofs, points, kindScale(r), { x: 'FLOP per byte moved', y: 'FLOP/s', legend: 'kind; size: its time' })),
 	);
+}
+
+/* Kernels of a trace, by class. */
+function rooflineCard(r, id) {
+	return card(r.title, r.subtitle, chart(id, rooflineSpec(r.roofs, r.points, { domain: r.classes, range: r.classes.map((c, i) => color(i)) }, r.axes)));
 }
 
 /* --- against measured -------------------------------------------------------------------------------------- */

@@ -62,53 +62,35 @@ function waitsCard(x, id) {
 	);
 }
 
+const ms = (title) => ({ title: `${title} (ms)`, scale: 'log' });
+
 function measuredCard(x, id) {
 	const m = x.answer.measured;
 	if (!m) return null;
-	const rows = x.requests.flatMap((r) =>
-		WAITS.filter(([key]) => r[key] > 0 && r['was_' + key] > 0).map(([key, name]) => ({
-			was: r['was_' + key],
-			is: r[key],
-			what: name,
-			t: `${msText(r['was_' + key])} measured, ${msText(r[key])} simulated`,
-		})),
-	);
-	const [low, high] = span(rows.flatMap((r) => [r.was, r.is]));
-	const at = (field, title) => ({
-		field,
-		type: 'quantitative',
-		scale: { type: 'log', domain: [low, high] },
-		axis: logAxis(title),
-	});
+	const shown = WAITS.filter(([key]) => m[key]);
 	return card(
 		'Measured beside simulated',
-		WAITS.filter(([key]) => m[key])
-			.map(([key, name]) => `${name} ${num(m[key].mape)} % off in the mean, ${num(m[key].p50_off)} % of the medians`)
-			.join('; ') + '. On the line both are the same.',
-		chart(id + '-measured', {
-			width: room(110),
-			height: NARROW ? 300 : 420,
-			layer: [
+		shown.map(([key, name]) => `${name} ${num(m[key].mape)} % off in the mean, ${num(m[key].p50_off)} % of the medians`).join('; ') +
+			'. On the line both are the same.',
+		chart(
+			id + '-measured',
+			xySpec(
 				{
-					data: { values: [{ was: low, is: low }, { was: high, is: high }] },
-					mark: { type: 'line', color: 'var(--soft)', strokeWidth: 1 },
-					encoding: { x: at('was', 'measured (ms)'), y: at('is', 'simulated (ms)') },
+					x: ms('measured'),
+					y: ms('simulated'),
+					diagonal: 10,
+					series: shown.map(([key, label, tint]) => ({
+						kind: 'points',
+						label,
+						color: tint,
+						points: x.requests
+							.filter((r) => r[key] > 0 && r['was_' + key] > 0)
+							.map((r) => ({ x: r['was_' + key], y: r[key], t: `${label}: ${msText(r['was_' + key])} measured, ${msText(r[key])} simulated` })),
+					})),
 				},
-				{
-					data: { values: rows },
-					mark: { type: 'circle', size: 30, opacity: 0.75 },
-					encoding: {
-						x: at('was', 'measured (ms)'),
-						y: at('is', 'simulated (ms)'),
-						color: WAIT_COLORS,
-						tooltip: tips([
-							['what', ''],
-							['t', ''],
-						]),
-					},
-				},
-			],
-		}),
+				[['t', '']],
+			),
+		),
 	);
 }
 
@@ -139,42 +121,26 @@ function latencyCard(a) {
 }
 
 function curveCard(x, id) {
-	const rows = x.answer.curve
+	const points = x.answer.curve
 		.filter((p) => p.tokens_per_s_user !== null)
 		.map((p) => ({
-			user: p.tokens_per_s_user,
-			machine: p.tokens_per_s_machine,
-			loop: String(p.concurrency),
+			x: p.tokens_per_s_user,
+			y: p.tokens_per_s_machine,
+			text: String(p.concurrency),
 			t: `${num(p.tokens_per_s_user)} a user, ${num(p.tokens_per_s_machine)} of the machine`,
 			t_tpot: msText(p.tpot_p99_ms),
 		}));
-	const place = {
-		x: { field: 'user', type: 'quantitative', scale: { zero: true }, axis: { title: 'tokens/s of a user', format: ',~r', tickCount: 8 } },
-		y: { field: 'machine', type: 'quantitative', scale: { type: 'log' }, axis: logAxis('tokens/s of the machine') },
-	};
 	return card(
 		'What a user gets, and what the machine makes',
 		'By requests at a time. Up and to the right is better.',
-		chart(id + '-curve', {
-			width: room(110),
-			height: NARROW ? 300 : 380,
-			data: { values: rows },
-			layer: [
-				{
-					mark: { type: 'line', point: true, color: 'var(--accent)' },
-					encoding: {
-						...place,
-						order: { field: 'machine', type: 'quantitative' },
-						tooltip: tips([
-							['loop', 'at a time'],
-							['t', 'tokens/s'],
-							['t_tpot', 'TPOT p99'],
-						]),
-					},
-				},
-				...haloed({ mark: { type: 'text', align: 'left', dx: 7, dy: -5 }, encoding: { ...place, text: { field: 'loop' } } }, 3),
-			],
-		}),
+		chart(
+			id + '-curve',
+			xySpec({ x: { title: 'tokens/s of a user', scale: 'linear' }, y: { title: 'tokens/s of the machine', scale: 'log' }, series: [{ kind: 'dotted', points }], texts: points }, [
+				['text', 'at a time'],
+				['t', 'tokens/s'],
+				['t_tpot', 'TPOT p99'],
+			]),
+		),
 	);
 }
 

@@ -156,7 +156,7 @@ function frontDots(s, rows, x, c) {
 function frontKnee() {
 	const at = { x: { field: 'x', type: 'quantitative' }, y: { field: 'y', type: 'quantitative' } };
 	const name = {
-		transform: [{ filter: 'datum.knee === 1' }, { calculate: '"knee: design " + datum.p', as: 'label' }],
+		transform: [{ filter: 'datum.knee === 1' }, { calculate: '"knee: design " + datum.p + ", " + datum.t_y', as: 'label' }],
 		mark: {
 			type: 'text',
 			align: 'left',
@@ -201,6 +201,7 @@ function frontWords(s, points) {
 			: n === 2
 				? 'The line is the front: no other design is as good in both and better in one. '
 				: '') +
+		(n > 1 ? `${num(points.filter((p) => p.front).length)} of ${num(s.count)} designs are on it. ` : '') +
 		(points.length < s.count
 			? `Drawn are ${num(points.length)} of ${num(s.count)} designs: the whole front and, of ` +
 				`the others, every so many-th. `

@@ -204,9 +204,9 @@ function kneeLayers() {
 function curveLayers(s) {
 	const c = s.curves;
 	return [
-		{ mark: { type: 'line', strokeWidth: 1.8 } },
+		{ mark: DOTTED[0] },
 		{
-			mark: { type: 'circle', size: 26, opacity: 1 },
+			mark: DOTTED[1],
 			encoding: {
 				tooltip: tips([
 					['text', s.axes[c.x].key],

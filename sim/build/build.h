@@ -72,8 +72,9 @@ struct build_how {
 	uint32_t image;                   /* pixels of a picture's side; 0: the encoder's own */
 	const struct build_group *groups; /* of a step, whose batch, context and tokens above are not looked at */
 	uint32_t n_groups;
-	uint32_t block, entry;  /* tokens of a block of a paged cache, bytes of its entry; 0: the cache is one piece */
-	enum attend_way attend; /* attention's algorithm; ATTEND_OWN: as the style has it */
+	uint32_t block, entry;   /* tokens of a block of a paged cache, bytes of its entry; 0: the cache is one piece */
+	enum attend_way attend;  /* attention's algorithm; ATTEND_OWN: as the style has it */
+	enum op_library library; /* whose kernels a paged cache's attention takes (arch/gpu/gpu_geometry_attend.c) */
 };
 
 const char *build_phase_name(enum build_phase p);

@@ -64,6 +64,7 @@ static uint32_t one_op(struct builder *b, const struct attend *x, enum op_attn a
 
 	o->shape = build_attend_shape_of(b, x);
 	o->algorithm = algorithm;
+	o->library = b->h->library;
 	b_read(b, b_of_group(b, x->q));
 	b_read(b, looked_at(b, x->k, x, x->dim));
 	if (x->v != x->k)

@@ -111,7 +111,7 @@ static void foot(struct str *out)
 	        " fused, what GPU kernels are made of\n"
 	        ".TP\n.I configs/studies\nsweeps to start from\n"
 	        ".SH SEE ALSO\n"
-	        ".BR sqlite3 (1),\n.BR gnuplot (1)\n");
+	        ".BR sqlite3 (1),\n.BR node (1),\n.BR rsvg-convert (1)\n");
 }
 
 static int man_print(const struct cmd *all, struct str *out, struct err *e)

@@ -180,7 +180,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = { "npusim plot breakdown RUN... -r R.db -o FILE",
 		                     "Draws the time of up to four stored runs over the same workload by kind of op, "
 		                     "longest first, beside the"
-		                     " measured one. Needs gnuplot.",
+		                     " measured one." PICTURE_NEEDS,
 		                     "npusim plot breakdown 1 -r /tmp/r.db -o /tmp/breakdown.svg\n"
 		                     "npusim plot breakdown 1 2 -r /tmp/r.db -o /tmp/breakdown.png\n"
 		                     "npusim plot breakdown 1 -r /tmp/r.db --script\n",

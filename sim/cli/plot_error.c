@@ -90,7 +90,7 @@ int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
 		"npusim plot error -c MACHINE.yaml -t T.db|OPS.csv... -o FILE [options]",
 		"Draws what 'npusim validate' counts: every sample's simulated time over its measured time, with the "
 		"band of"
-		" 10 % around equality. Of tables of ops and of blocks the worst rows are named. Needs gnuplot.",
+		" 10 % around equality. Of tables of ops and of blocks the worst rows are named." PICTURE_NEEDS,
 		"npusim plot error -c configs/npu/dsocr.yaml -t workloads/ops/llama1b-decode.csv -o /tmp/ops.svg\n"
 		"npusim plot error -c configs/gpu/h200.yaml -t build/h200/operators.db -o /tmp/error.svg\n",
 		opts,

@@ -78,8 +78,7 @@ int cmd_plot_fidelity(int argc, char **argv, struct str *out, struct err *e)
 		"npusim plot fidelity -o FILE [--number N] [--seed N] [options]",
 		"Draws how far the closed form is off events where the mapper did not choose: random products on the NPUs that"
 		" come with npusim, of random numbers of cores and networks, each by a random mapping that is forced on it"
-		" ('mapping' in a machine's file). Runs of less than 10 us are grey: a wait more or less is much of their time."
-		" Needs gnuplot.",
+		" ('mapping' in a machine's file). Runs of less than 10 us are grey: a wait more or less is much of their time." PICTURE_NEEDS,
 		"npusim plot fidelity -o /tmp/fidelity.svg\n"
 		"npusim plot fidelity -n 1000 --seed 7 -o /tmp/fidelity.png --table /tmp/fidelity.csv\n",
 		opts,

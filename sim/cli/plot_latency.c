@@ -94,7 +94,7 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = { "npusim plot latency -c CONFIG -o FILE [--set KEY=VALUE]... [options]",
 		                     "Draws what 'npusim probe latency' finds: the latency of one access at random "
 		                     "places of a growing working"
-		                     " set. Its plateaus are the latencies of L2 and DRAM. Needs gnuplot.",
+		                     " set. Its plateaus are the latencies of L2 and DRAM." PICTURE_NEEDS,
 		                     "npusim plot latency -c configs/npu/dsocr.yaml -o /tmp/latency.svg\n"
 		                     "npusim plot latency -c configs/gpu/h200.yaml --beside "
 		                     "traces/h200/micro/latency.csv -o /tmp/latency.png\n"

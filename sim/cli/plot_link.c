@@ -38,7 +38,8 @@ static struct plot *link_chart(const struct probe_link *x, const char *name, con
 	struct plot *p;
 	size_t n = 0;
 
-	snprintf(text, sizeof text, "%s: %s, %s", name, what, beside ? beside : "in closed form");
+	snprintf(text, sizeof text, "%s: %s, %s%s", name, what,
+	         beside ? "lines simulated, points measured: " : "in closed form", beside ? beside : "");
 	p = plot_new("Collectives by size", text);
 	plot_axis(p, PLOT_X, PLOT_BYTES, "message");
 	plot_axis(p, PLOT_Y, PLOT_LOG, "time (us)");
@@ -91,7 +92,7 @@ int cmd_plot_link(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = {
 		"npusim plot link -c SYSTEM -o FILE [--collective NAME] [--chips N] [--beside TABLE] [options]",
 		"Draws what 'npusim probe link' finds: what a collective (an all-reduce unless another is named) takes by size of its"
-		" message, a line for each number of chips, with the measured times of a table as points. Needs gnuplot.",
+		" message, a line for each number of chips, with the measured times of a table as points." PICTURE_NEEDS,
 		"npusim plot link -c hgx-h200 --beside validate/data/links/nccl_h200.csv -o /tmp/links.svg\n"
 		"npusim plot link -c dsocr-8 --collective all-to-all -o /tmp/links.png\n"
 		"npusim plot link -c tpu-v6e-8 --script\n",

@@ -56,7 +56,7 @@ static int curve_of(const char *config, struct serve_opts *t, struct plot *p, st
 		s = plot_series(p, PLOT_DOTTED_LINE, PLOT_AUTO, r.conf->cfg.name);
 		for (int i = 0; i < n; i++)
 			plot_xy(p, s, v[i].user, v[i].machine);
-		for (int i = 0; i + 1 < n; i++) { /* at the last stands the name */
+		for (int i = 0; i < n; i++) {
 			char text[16];
 
 			snprintf(text, sizeof text, "%u", v[i].loop);
@@ -193,7 +193,7 @@ int cmd_plot_curve(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = {
 		"npusim plot curve -c CONFIG,... -m MODEL -o FILE [--serve TRAFFIC] [options]",
 		"Draws what 'npusim serve --curve' finds: the tokens a second that each user gets beside those that the machine makes, with 1,"
-		" 2, 4, ... requests at a time. A line a machine; up and to the right is better. Needs gnuplot.",
+		" 2, 4, ... requests at a time. A line a machine; up and to the right is better." PICTURE_NEEDS,
 		"npusim plot curve -c dsocr -m llama-3.2-1b --serve 'number=100,output=32' -o /tmp/curve.svg\n"
 		"npusim plot curve -c dsocr,h100 -m llama-3.2-1b --serve 'number=64,output=16,max_batch=16' -o /tmp/curve.png\n",
 		opts,
@@ -212,7 +212,7 @@ int cmd_plot_serve(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = {
 		"npusim plot serve -c CONFIG -m MODEL --serve 'requests=LOG.csv,engine=ENGINE' -o FILE [options]",
 		"Draws requests that a real server answered beside what is simulated of them: time to the first token, of each one more and"
-		" to the last, a dot a request. The list has measured_ttft_ms and measured_total_ms ('npusim help requests'). Needs gnuplot.",
+		" to the last, a dot a request. The list has measured_ttft_ms and measured_total_ms ('npusim help requests')." PICTURE_NEEDS,
 		"npusim plot serve -c rtx4090 -m llama-3.1-8b --serve 'requests=/tmp/log.csv,engine=vllm' -o /tmp/serve.svg\n",
 		opts,
 		0,

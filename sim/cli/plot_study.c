@@ -5,7 +5,7 @@
 #include "sim/cli/picture.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/sweep.h"
-#include "sim/report/study_chart.h"
+#include "sim/study/study.h"
 
 struct options {
 	struct opt_list less, more, where;
@@ -14,19 +14,51 @@ struct options {
 	struct picture_to plot;
 };
 
-static struct plot *front(struct study *t, const struct options *o, struct err *e)
+typedef int check_fn(struct study *t, struct err *e);
+
+static int front(struct study *t, struct err *e)
 {
-	return study_front_chart(t, o->title, e);
+	if (study_some(t, e) < 0)
+		return -1;
+	return t->n_goals > 1 ? 0
+	                      : err_set(e, ERR_USAGE,
+	                                "a front takes two objectives, and '%s' is the only one: --minimize EXPR",
+	                                t->goals[0].name);
 }
 
-static struct plot *tornado(struct study *t, const struct options *o, struct err *e)
+/* Of all points, also of those that miss a constraint. */
+static int tornado(struct study *t, struct err *e)
 {
-	return study_tornado_chart(t, o->of, o->title, e);
+	struct study_term *terms;
+	double mean;
+	size_t n;
+
+	if (study_any(t, e) < 0 || study_effects(t, &terms, &n, &mean, e) < 0)
+		return -1;
+	t->points = t->all;
+	t->n = t->n_all;
+	return n ? 0 : err_set(e, ERR_IO, "no axis of this sweep takes several values");
 }
 
-typedef struct plot *chart_fn(struct study *t, const struct options *o, struct err *e);
+struct drawn {
+	const char *path;
+	struct study *t;
+};
 
-static int plot_study_draw(const char *path, const struct options *o, chart_fn *chart, struct str *out, struct err *e)
+static int put_study(struct out_json *j, void *arg, struct err *e)
+{
+	const struct drawn *x = arg;
+	int rc;
+
+	out_json_open(j, "runs", '[');
+	out_json_close(j, ']');
+	out_json_open(j, "sweeps", '[');
+	rc = page_study(j, x->path, x->t, e);
+	out_json_close(j, ']');
+	return rc;
+}
+
+static int plot_study_draw(const char *path, const struct options *o, check_fn *check, struct str *out, struct err *e)
 {
 	const char *name = o->of;
 	const struct study_ask ask = { .sweep = (int64_t)o->sweep,
@@ -37,28 +69,29 @@ static int plot_study_draw(const char *path, const struct options *o, chart_fn *
 		                       .where = o->where.v,
 		                       .n_where = o->where.n };
 	struct resdb *db = res_open(path, DB_READ, e);
-	struct plot *p = NULL;
+	char title[SWEEP_NAME_MAX];
 	struct study t;
 	int rc = -1;
 
 	memset(&t, 0, sizeof t);
-	if (db && study_open(&t, db, &ask, e) == 0)
-		p = chart(&t, o, e);
-	if (p)
-		rc = picture_put(&o->plot, p, out, e);
+	if (db && study_open(&t, db, &ask, e) == 0 && check(&t, e) == 0) {
+		sweep_stem(t.v.head.name, title);
+		rc = picture_put_page(&o->plot, o->title ? o->title : title, put_study, &(struct drawn){ path, &t },
+		                      check == front ? "sweep0-front" : "sweep0-tornado", out, e);
+	}
 	study_free(&t);
 	res_free(db);
 	return rc;
 }
 
-static int plot_study_command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart, int argc, char **argv,
+static int plot_study_command(const struct opt_cmd *cmd, struct options *o, check_fn *check, int argc, char **argv,
                               struct str *out, struct err *e)
 {
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = picture_check(&o->plot, e)) == 0)
-		rc = plot_study_draw(args.v[0], o, chart, out, e);
+		rc = plot_study_draw(args.v[0], o, check, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o->less);
 	opt_list_free(&o->more);
@@ -88,8 +121,7 @@ int cmd_plot_pareto(int argc, char **argv, struct str *out, struct err *e)
 		"npusim plot pareto R.db [--minimize EXPR]... [--maximize EXPR]... [--where EXPR]... -o FILE",
 		"Draws the points of a stored sweep by its first two objectives, with the front "
 		"that no point beats and "
-		"its knee."
-		" Needs gnuplot.",
+		"its knee." PICTURE_NEEDS,
 		"npusim plot pareto /tmp/sweep.db -o /tmp/front.svg\n",
 		opts,
 		1,
@@ -113,7 +145,7 @@ int cmd_plot_tornado(int argc, char **argv, struct str *out, struct err *e)
 		"Draws what matters in a stored sweep: for every axis how far its best and its "
 		"worst value lie from the "
 		"mean of all"
-		" points (also of those that miss a constraint), most of the variance first. Needs gnuplot.",
+		" points (also of those that miss a constraint), most of the variance first." PICTURE_NEEDS,
 		"npusim plot tornado /tmp/sweep.db -o /tmp/tornado.svg\n"
 		"npusim plot tornado /tmp/sweep.db --of dram_bytes -o /tmp/tornado.png\n",
 		opts,

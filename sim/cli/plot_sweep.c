@@ -61,7 +61,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim plot sweep R.db --x KEY [--y EXPR,...] [--by KEY] [--where EXPR]... -o FILE",
-		"Draws the points of a stored sweep as lines over one of its axes. Needs gnuplot.",
+		"Draws the points of a stored sweep as lines over one of its axes." PICTURE_NEEDS,
 		"npusim plot sweep /tmp/sweep.db --x l2.size --y latency_us --by kv_buffer.size -o /tmp/l2.svg\n"
 		"npusim plot sweep /tmp/sweep.db --x l2.size --y latency_us,dram_bytes,l2_hit_pct --percent"
 		" --where 'kv_buffer.size == 0' -o /tmp/l2.png\n",

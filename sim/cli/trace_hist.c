@@ -110,7 +110,7 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim plot hist T.db -o FILE [--metric METRIC]",
-		"Draws what 'npusim trace hist' counts: how a metric is distributed over the kernels. Needs gnuplot.",
+		"Draws what 'npusim trace hist' counts: how a metric is distributed over the kernels." PICTURE_NEEDS,
 		"npusim plot hist /tmp/t.db -o /tmp/duration.svg\n"
 		"npusim plot hist /tmp/t.db --metric l2_hit_rate_pct -o /tmp/l2.png\n",
 		opts,

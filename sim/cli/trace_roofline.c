@@ -25,6 +25,23 @@ static int roofline(void *options, const struct opt_list *args, struct doc *d, s
 	return rc;
 }
 
+struct drawn {
+	const struct bound_input *in;
+	bool normalised;
+};
+
+static int put_roofline(struct out_json *j, void *arg, struct err *e)
+{
+	const struct drawn *x = arg;
+
+	(void)e;
+	page_none_stored(j);
+	out_json_open(j, "rooflines", '[');
+	roofline_page(j, &x->in->t.trace, &x->in->b, x->normalised);
+	out_json_close(j, ']');
+	return 0;
+}
+
 static int trace_roofline_draw(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
 	const struct options *o = options;
@@ -40,7 +57,8 @@ static int trace_roofline_draw(void *options, const struct opt_list *args, struc
 		             " shapes, or counters of Nsight Compute",
 		             args->v[0]);
 	if (rc == 0)
-		rc = picture_put(&o->plot, roofline_chart(&in.t.trace, &in.b, o->normalised), d->to, e);
+		rc = picture_put_page(&o->plot, roofline_title(o->normalised), put_roofline,
+		                      &(struct drawn){ &in, o->normalised }, "roofline0", d->to, e);
 	bound_input_free(&in);
 	return rc;
 }
@@ -84,8 +102,7 @@ int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
 		                     "Draws what 'npusim trace roofline' prints: kernels by intensity and operations a "
 		                     "second, coloured by class, with"
 		                     " areas by time, under the compute roofs (horizontal) and the bandwidth roof "
-		                     "(diagonal), both axes logarithmic."
-		                     " Needs gnuplot.",
+		                     "(diagonal), both axes logarithmic." PICTURE_NEEDS,
 		                     "npusim plot roofline /tmp/t.db --range decode_step_1 -o /tmp/roofline.svg\n"
 		                     "npusim plot roofline /tmp/t.db --normalised -o /tmp/normalised.png\n",
 		                     opts,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/plot/plot_names.h"
 #include "sim/accuracy/score.h"
 #include "sim/ui/units.h"
 
@@ -101,40 +100,21 @@ static int by_off(const void *a, const void *b)
 	return p != q ? (p < q ? 1 : -1) : strcmp((*x)->name, (*y)->name);
 }
 
-/* In decades of both axes, which are alike; on the side away from the diagonal. */
-static void place_name(struct plot_names *t, double from, double to, struct plot *p, const struct sample *s,
-                       const char *text)
-{
-	const double across = log10(unit_us((int64_t)s->measured_ns)), up = log10(unit_ps_us(s->time.total));
-	double x = (across - from) / (to - from), y = (up - from) / (to - from);
-
-	plot_names_place(t, text, up > across, &x, &y);
-	plot_text(p, pow(10, from + x * (to - from)), pow(10, from + y * (to - from)), text);
-}
-
 /* The rows furthest off, by name, beside their points. */
 static int name_worst(struct plot *p, const struct cases *c, struct arena *a, struct err *e)
 {
 	const struct sample **at = arena_array(a, c->n + 1, sizeof *at);
-	struct plot_names t = { .n = 0 };
-	double from = INFINITY, to = -INFINITY;
 	char text[128];
 
 	if (!at)
 		return err_nomem(e, "for a chart");
-	for (size_t i = 0; i < c->n; i++) {
-		const double m = log10(unit_us((int64_t)c->v[i].measured_ns)),
-			     s = log10(unit_ps_us(c->v[i].time.total));
-
+	for (size_t i = 0; i < c->n; i++)
 		at[i] = &c->v[i];
-		from = floor(fmin(from, fmin(m, s)));
-		to = ceil(fmax(to, fmax(m, s)));
-	}
 	qsort(at, c->n, sizeof *at, by_off);
 	for (size_t i = 0; i < NAMED && i < c->n; i++) {
 		snprintf(text, sizeof text, "%.60s %+.0f %%", at[i]->name,
 		         100 * ((double)at[i]->time.total / 1e3 / (double)at[i]->measured_ns - 1));
-		place_name(&t, from, to, p, at[i], text);
+		plot_text(p, unit_us((int64_t)at[i]->measured_ns), unit_ps_us(at[i]->time.total), text);
 	}
 	return 0;
 }

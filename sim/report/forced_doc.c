@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "results/plot/plot_names.h"
 #include "sim/ui/units.h"
 
 #define SHORT_US 10 /* below it, a wait more or less is much of the time */
@@ -111,13 +110,10 @@ static struct frame frame_of(const struct probe_forced *x, size_t n)
 	return f;
 }
 
-static void name_worst(struct plot *p, const struct frame *f, const struct probe_forced *x, size_t n, bool *named)
+static void name_worst(struct plot *p, const struct probe_forced *x, size_t n, bool *named)
 {
-	struct plot_names t = { .n = 0 };
-
-	while (t.n < NAMED) {
+	for (int k = 0; k < NAMED; k++) {
 		const struct probe_forced *w = NULL;
-		double across, up;
 		char text[128];
 
 		for (size_t i = 0; i < n; i++)
@@ -128,10 +124,7 @@ static void name_worst(struct plot *p, const struct frame *f, const struct probe
 		named[w - x] = true;
 		snprintf(text, sizeof text, "%s %llux%llux%llu", w->machine, (unsigned long long)w->m,
 		         (unsigned long long)w->n, (unsigned long long)w->k);
-		across = (log10(unit_ps_us(w->event)) - f->from) / (f->to - f->from);
-		up = (off(w) - f->low) / (f->high - f->low);
-		plot_names_place(&t, text, across > 0.5, &across, &up);
-		plot_text(p, pow(10, f->from + across * (f->to - f->from)), f->low + up * (f->high - f->low), text);
+		plot_text(p, unit_ps_us(w->event), off(w), text);
 	}
 }
 
@@ -158,7 +151,7 @@ struct plot *forced_chart(const struct probe_forced *x, size_t n, double *room, 
 	series[0] = plot_series(p, PLOT_POINTS, PLOT_BLUE, str_c(&labels[0]));
 	for (size_t i = 0; i < n; i++)
 		plot_xy(p, series[is_short(&x[i])], unit_ps_us(x[i].event), off(&x[i]));
-	name_worst(p, &f, x, n, named);
+	name_worst(p, x, n, named);
 	str_free(&text);
 	str_free(&labels[0]);
 	str_free(&labels[1]);

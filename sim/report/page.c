@@ -295,7 +295,7 @@ static int put_marks(const struct page_template *p, const char *title, const str
 		   *l = d ? strstr(d, live_mark) : NULL;
 
 	if (!l)
-		return err_set(e, ERR_IO, "'npusim report' is not in this build: %s", p->text);
+		return err_set(e, ERR_IO, "the drawing of pages and pictures is not in this build: %s", p->text);
 	str_addn(out, p->text, (size_t)(t - p->text));
 	add_text(out, title);
 	t += sizeof title_mark - 1;

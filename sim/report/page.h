@@ -27,6 +27,16 @@ struct page_ask {
 	const struct opt_list *files, *runs, *sweeps; /* no runs and sweeps: all of each file */
 	const char *title;                            /* NULL: the names of the files */
 };
+/* A page of what `put` adds to the object that all pages' data are. */
+typedef int page_put(struct out_json *j, void *arg, struct err *e);
+int page_compose(const struct page_template *t, const char *title, page_put *put, void *arg, struct str *html,
+                 struct err *e);
+/* For a page without stored runs and sweeps: the browser's side reads both. */
+void page_none_stored(struct out_json *j);
+/* What a page says of an open sweep, one more object of the open array of "sweeps". */
+struct study;
+int page_study(struct out_json *j, const char *from, struct study *t, struct err *e);
+
 int page_make(const struct page_template *t, const struct page_ask *o, struct str *html, struct err *e);
 
 #endif

@@ -11,14 +11,6 @@
 
 #define PAGE_POINTS 3000 /* drawn of a sweep; a chart of more is neither quick nor readable */
 
-/* A page of what `put` adds to the object that all pages' data are. */
-typedef int page_put(struct out_json *j, void *arg, struct err *e);
-int page_compose(const struct page_template *t, const char *title, page_put *put, void *arg, struct str *html,
-                 struct err *e);
-
-/* For a page without stored runs and sweeps: the browser's side reads both. */
-void page_none_stored(struct out_json *j);
-
 /* `called`: its name among all that are shown, `within` among those of its workload. */
 int page_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,
              struct err *e);

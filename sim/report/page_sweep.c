@@ -546,20 +546,27 @@ static int put_results(struct out_json *j, struct study *t, struct err *e)
 	return page_curves(j, &r, e);
 }
 
+int page_study(struct out_json *j, const char *from, struct study *t, struct err *e)
+{
+	int rc;
+
+	out_json_open(j, NULL, '{');
+	if ((rc = page_sweep_put_head(j, from, t, e)) == 0) {
+		put_asked(j, t);
+		put_failures(j, &t->v);
+		rc = put_results(j, t, e);
+	}
+	out_json_close(j, '}');
+	return rc;
+}
+
 int page_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t id, struct err *e)
 {
 	struct study t;
 	int rc = study_open(&t, db, &(struct study_ask){ .sweep = id }, e);
 
-	if (rc == 0) {
-		out_json_open(j, NULL, '{');
-		if ((rc = page_sweep_put_head(j, from, &t, e)) == 0) {
-			put_asked(j, &t);
-			put_failures(j, &t.v);
-			rc = put_results(j, &t, e);
-		}
-		out_json_close(j, '}');
-	}
+	if (rc == 0)
+		rc = page_study(j, from, &t, e);
 	study_free(&t);
 	return rc;
 }

@@ -72,93 +72,97 @@ uint64_t roofline_placed_ns(const struct bound *b)
 
 /* --- drawing ----------------------------------------------------------------------------------------------- */
 
-struct ends {
-	double from, to;
-	bool pipes[ROOF_PIPES];
-};
-
-/* Of the intensities, or of them over the ridge, with the ridges of the pipes in use. */
-static struct ends look(const struct bound *b, bool normalised)
+static void class_text(const struct bound *b, int class, char text[64])
 {
-	struct ends x = { normalised ? 1 : INFINITY, normalised ? 1 : 0, { false } };
-	struct spot s;
-
-	for (size_t i = 0; i < b->n_kernels; i++) {
-		const enum roof_pipe p = b->kernels[i].pipe;
-		const double ridge = roof_ridge(&b->roof, p);
-
-		if (!spot_of(b, &b->kernels[i], &s))
-			continue;
-		x.pipes[p] = true;
-		s.ai = normalised ? s.ai / ridge : s.ai;
-		x.from = fmin(x.from, fmin(s.ai, normalised ? 1 : ridge));
-		x.to = fmax(x.to, fmax(s.ai, normalised ? 1 : ridge));
-	}
-	x.from /= 2;
-	x.to *= 3;
-	return x;
+	snprintf(text, 64, "%s %.1f %%", roof_class_name((enum roof_class) class),
+	         unit_pct((double)b->class_ns[class], (double)b->ns));
 }
 
-static void roofs(const struct bound *b, const struct ends *x, struct plot *p)
+static void put_roof(struct out_json *j, const char *kind, const char *name, double peak, const char *text)
 {
-	double highest = 0;
-	char text[80];
-	int s;
-
-	for (int i = 0; i < ROOF_PIPES; i++) {
-		if (!x->pipes[i])
-			continue;
-		snprintf(text, sizeof text, "%s %.4g TFLOP/s", roof_pipe_name((enum roof_pipe)i),
-		         b->roof.flops[i] / 1e12);
-		s = plot_series(p, PLOT_LINE, PLOT_BLACK, text);
-		plot_xy(p, s, roof_ridge(&b->roof, (enum roof_pipe)i), b->roof.flops[i] / 1e12);
-		plot_xy(p, s, x->to, b->roof.flops[i] / 1e12);
-		highest = fmax(highest, roof_ridge(&b->roof, (enum roof_pipe)i));
-	}
-	s = plot_series(p, PLOT_LINE, PLOT_BLACK, NULL);
-	plot_xy(p, s, x->from, x->from * b->roof.effective / 1e12);
-	plot_xy(p, s, highest, highest * b->roof.effective / 1e12);
+	out_json_open(j, NULL, '{');
+	out_json_text(j, "kind", kind);
+	out_json_text(j, "name", name);
+	out_json_real(j, "peak", peak);
+	if (text)
+		out_json_text(j, "text", text);
+	out_json_close(j, '}');
 }
 
-struct plot *roofline_chart(const struct trace *t, const struct bound *b, bool normalised)
+/* Those of the pipes in use; normalised one alone. */
+static void put_roofs(struct out_json *j, const struct bound *b, bool normalised)
 {
-	static const enum plot_colour colours[ROOF_CLASSES] = { PLOT_BLUE, PLOT_RED, PLOT_GREEN, PLOT_ORANGE,
-		                                                PLOT_GREY };
-	const struct ends x = look(b, normalised);
-	int series[ROOF_CLASSES], line;
-	uint64_t most = b->n_kernels ? b->kernels[0].ns : 1;
-	char text[200];
-	struct plot *p;
+	bool used[ROOF_PIPES] = { false };
 	struct spot s;
 
-	snprintf(text, sizeof text, "%.32s%s%s, %.0f GB/s; a point a kernel name, area and shares by time",
-	         t->range ? t->range : "", t->range ? ", " : "", b->roof.name, b->roof.effective / 1e9);
-	p = plot_new(normalised ? "Roofline, normalised to each pipe's peak and ridge" : "Roofline", text);
-	plot_axis(p, PLOT_X, PLOT_LOG, normalised ? "intensity over the ridge" : "intensity (FLOP/byte)");
-	plot_axis(p, PLOT_Y, PLOT_LOG, normalised ? "FLOP/s over the peak" : "TFLOP/s");
-	plot_range(p, PLOT_X, x.from, x.to);
-	if (normalised) {
-		line = plot_series(p, PLOT_LINE, PLOT_BLACK, "peak");
-		plot_xy(p, line, x.from, x.from);
-		plot_xy(p, line, 1, 1);
-		plot_xy(p, line, x.to, 1);
-	} else {
-		roofs(b, &x, p);
-	}
-	for (int i = 0; i < ROOF_CLASSES; i++) {
-		snprintf(text, sizeof text, "%s %.1f %%", roof_class_name((enum roof_class)i),
-		         unit_pct((double)b->class_ns[i], (double)b->ns));
-		series[i] = b->class_ns[i] ? plot_series(p, PLOT_BUBBLES, colours[i], text) : -1;
-	}
+	for (size_t i = 0; i < b->n_kernels; i++)
+		used[b->kernels[i].pipe] |= spot_of(b, &b->kernels[i], &s);
+	out_json_open(j, "roofs", '[');
+	put_roof(j, "bytes", "DRAM", normalised ? 1 : b->roof.effective, normalised ? "bandwidth" : NULL);
+	for (int i = 0; i < ROOF_PIPES && !normalised; i++)
+		if (used[i])
+			put_roof(j, "flops", roof_pipe_name((enum roof_pipe)i), b->roof.flops[i], NULL);
+	if (normalised)
+		put_roof(j, "flops", "peak", 1, "peak of the pipe");
+	out_json_close(j, ']');
+}
+
+static void roofline_doc_put_points(struct out_json *j, const struct bound *b, bool normalised)
+{
+	char text[64];
+
+	out_json_open(j, "classes", '[');
+	for (int i = 0; i < ROOF_CLASSES; i++)
+		if (b->class_ns[i]) {
+			class_text(b, i, text);
+			out_json_text(j, NULL, text);
+		}
+	out_json_close(j, ']');
+	out_json_open(j, "points", '[');
 	for (size_t i = 0; i < b->n_kernels; i++) {
 		const struct bound_kernel *k = &b->kernels[i];
-		const double ridge = roof_ridge(&b->roof, k->pipe), peak = b->roof.flops[k->pipe];
+		struct spot s;
 
-		if (spot_of(b, k, &s))
-			plot_sized(p, series[k->class], normalised ? s.ai / ridge : s.ai,
-			           normalised ? s.flops / peak : s.flops / 1e12, (double)k->ns / (double)most);
+		if (!spot_of(b, k, &s))
+			continue;
+		class_text(b, (int)k->class, text);
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "kind", text);
+		out_json_real(j, "x", normalised ? s.ai / roof_ridge(&b->roof, k->pipe) : s.ai);
+		out_json_real(j, "y", normalised ? s.flops / b->roof.flops[k->pipe] : s.flops);
+		out_json_real(j, "us", (double)k->ns / 1e3);
+		out_json_close(j, '}');
 	}
-	return p;
+	out_json_close(j, ']');
+}
+
+void roofline_page(struct out_json *j, const struct trace *t, const struct bound *b, bool normalised)
+{
+	char text[256];
+
+	out_json_open(j, NULL, '{');
+	out_json_text(j, "title", roofline_title(normalised));
+	snprintf(text, sizeof text, "%.32s%s%s, %.0f GB/s; a point a kernel name, area and shares by time",
+	         t->range ? t->range : "", t->range ? ", " : "", b->roof.name, b->roof.effective / 1e9);
+	out_json_text(j, "subtitle", text);
+	out_json_open(j, "axes", '{');
+	out_json_text(j, "x", normalised ? "intensity over the ridge" : "intensity (FLOP/byte)");
+	out_json_text(j, "y", normalised ? "FLOP/s over the peak" : "FLOP/s");
+	out_json_text(j, "legend", "class, share of the time");
+	if (normalised) {
+		out_json_open(j, "format", '{');
+		out_json_text(j, "format", "~g");
+		out_json_close(j, '}');
+	}
+	out_json_close(j, '}');
+	put_roofs(j, b, normalised);
+	roofline_doc_put_points(j, b, normalised);
+	out_json_close(j, '}');
+}
+
+const char *roofline_title(bool normalised)
+{
+	return normalised ? "Roofline, normalised to each pipe's peak and ridge" : "Roofline";
 }
 
 /* --- the document ------------------------------------------------------------------------------------------ */

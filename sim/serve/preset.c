@@ -10,6 +10,9 @@
 #define MOST   (1000 * PS_MS)
 #define TOKENS (1u << 24)
 
+/* enum op_library */
+static const char *const library_names[] = { "any", "flash2", "flash3", "flashinfer", "trtllm", "triton", NULL };
+
 static const struct cfg_field fields[] = {
 	CFG_STR(struct preset, name, "name", "", "the engine and its version", "the file"),
 	CFG_PS(struct preset, step, "step", "0 ns", 0, MOST, NULL, "of the host, each step", "our choice: no host"),
@@ -21,6 +24,9 @@ static const struct cfg_field fields[] = {
 	       "from a request's arrival until the scheduler has it", "our choice: no host"),
 	CFG_PS(struct preset, prompt_token, "prompt_token", "0 ns", 0, MOST, NULL,
 	       "the same for each token of its prompt", "our choice: no host"),
+	CFG_ENUM(struct preset, attention, "attention", "any", library_names,
+	         "whose kernels attention over its cache takes on a GPU; any: the card's, as vLLM chooses",
+	         "our choice"),
 	CFG_BOOL(struct preset, prefix, "prefix", "false", "blocks that were given up are found again", "our choice"),
 	CFG_BOOL(struct preset, beside, "copies_beside", "false", "steps go on while a cache moves to another machine",
 	         "our choice: by the machine"),

@@ -10,6 +10,7 @@ struct preset {
 	cfg_text name; /* "vLLM 0.19" */
 	ps_t step, sequence, request, prompt_token;
 	bool ahead, prefix, beside;
+	uint32_t attention; /* enum op_library: whose kernels of a GPU */
 	uint32_t max_batch, max_tokens, chunk;
 	bool reserve_all;
 };

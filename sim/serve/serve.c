@@ -70,6 +70,7 @@ static int side(struct serve_run *r, struct serve_side *x, const struct workload
 	    0)
 		return -1;
 	x->w.how.phase = BUILD_STEP;
+	x->w.how.library = r->o->attention;
 	x->w.how.groups = &one;
 	x->w.how.n_groups = 1;
 	if (build_check(x->w.model, &x->w.how, e) < 0)

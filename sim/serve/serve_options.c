@@ -226,6 +226,7 @@ int serve_options(struct serve_opts *o, struct err *e)
 	if (o->engine && strcmp(o->engine, "none") != 0 && preset_load(o->engine, &o->preset, &o->engine_rows, e) < 0)
 		return -1;
 	a->engine = o->engine_rows;
+	a->attention = (enum op_library)o->preset.attention;
 	if (a->engine && o->preset.beside && a->copies == SERVE_COPIES_UNKNOWN)
 		a->copies = SERVE_COPIES_BESIDE;
 	a->find = o->find;

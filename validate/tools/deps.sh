@@ -4,14 +4,14 @@
 #   deps.sh cflags | libs   compiler or linker flags of the libraries (pkg-config where it knows them)
 #   deps.sh need            silent when all is there; else installs it, or prints the one command to run and fails
 #   deps.sh dev             the same for what `make distcheck` needs on top
-#   deps.sh plot            the same for gnuplot, without which all but `npusim plot` works: never fails
+#   deps.sh plot            the same for rsvg-convert, without which `npusim plot` draws SVG alone: never fails
 #   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh,
 #                           fish; of results: sqlite3
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
 #   deps.sh python          the same for what tests of results/python use: never fails
 #   deps.sh deb             the same for what makes Debian packages; fails without
 #   deps.sh live            the same for what `make live` compiles to WebAssembly with; fails without
-#   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
+#   deps.sh page            the same for npm, without which all but `npusim report` and `npusim plot` works: never fails
 #   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
 #   deps.sh list            what was found
@@ -184,12 +184,12 @@ dev() {
 }
 
 plot() {
-	have gnuplot && return 0
+	have rsvg-convert && return 0
 	if have apt-get && [ "$(id -u)" = 0 ]; then
-		say "installing (root on Debian): apt-get install -y gnuplot-nox"
-		apt gnuplot-nox && return 0
+		say "installing (root on Debian): apt-get install -y librsvg2-bin fonts-dejavu-core"
+		apt librsvg2-bin fonts-dejavu-core && return 0
 	fi
-	say "'npusim plot' draws with gnuplot, which is not here; on Debian: sudo apt-get install gnuplot-nox"
+	say "'npusim plot' makes PNG and PDF with rsvg-convert, which is not here; on Debian: sudo apt-get install librsvg2-bin"
 }
 
 docs() {
@@ -264,7 +264,7 @@ page() {
 		say "installing (root on Debian): apt-get install -y nodejs npm"
 		apt nodejs npm && have_npm && return 0
 	fi
-	say "'npusim report' needs npm when it is built, which is not here; on Debian: sudo apt-get install nodejs npm"
+	say "'npusim report' and 'npusim plot' need npm when they are built, which is not here; on Debian: sudo apt-get install nodejs npm"
 }
 
 browser() {
@@ -291,7 +291,7 @@ list() {
 			printf '  %-8s %s\n' "$(field "$l" 1)" "$($PKG_CONFIG --modversion "$(field "$l" 3)" 2>/dev/null || echo found)"
 		fi
 	done
-	have gnuplot && printf '  %-8s %s\n' gnuplot "$(gnuplot --version)"
+	have rsvg-convert && printf '  %-8s %s\n' rsvg "$(rsvg-convert --version)"
 	have_npm && printf '  %-8s %s\n' npm "$(npm --version 2>/dev/null), node $(node --version)"
 	printf '  %-8s %s\n' "$CC" "$($CC --version 2>/dev/null | head -n 1)"
 }

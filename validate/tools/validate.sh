@@ -46,7 +46,7 @@ for c in configs/gpu/*.yaml; do
 		"$(field simulated_ns "$f" 1)" "$(field measured_ns "$f" 1)" "$(field simulated_ns "$f" 2)" \
 		"$(field measured_ns "$f" 2)" "$(field median_ape "$f")" "$(field mape "$f")" "$(field max_ape "$f")" \
 		"$(field max_ape_bytes "$f" | awk '{ printf "%.1f MiB", $1 / 1048576 }')"
-	if command -v gnuplot >/dev/null; then
+	if command -v node >/dev/null; then
 		part "plot of $d" "$OUT/plot.log" plot latency -c "$c" --beside "$(curve "$d")" -o "$OUT/latency-$d.svg"
 	fi
 done

@@ -15,11 +15,12 @@ columns:
 objectives: [slow, {name: parts, minimize: cores + 4 * dram.channels}]
 END
 quiet sweep "$TMP/s.yaml" -o "$TMP/r.db" --format csv
-data() { sed -n -e '/^\$/,/^END$/p' -e '/set xlabel/p' -e '/set ylabel/p' -e '/set label/p' -e '/set title/p' | sed 's/ at screen.*//; s/ at graph.*//'; }
-"$NPUSIM" plot pareto "$TMP/r.db" --title 'A title' --script | data
-"$NPUSIM" plot tornado "$TMP/r.db" --of slow --title 'A title' --script | data
-echo "three objectives, of which one is not drawn; a picture is called as the sweep's file is:"
-"$NPUSIM" plot pareto "$TMP/r.db" --minimize slow --minimize 'cores + dram.channels' --minimize dram.channels --script | grep -E '^set label' | sed 's/ at .*//'
+if "$NPUSIM" plot pareto "$TMP/r.db" --script 2>&1 | grep -q "is not in this build"; then echo "not run: this build has no page"; exit 0; fi
+numbers() { grep -o -e '"name": "[a-z]*", "more"' -e '"knee": .*"points": .*"designs"' -e '"share": .*' | sed 's/\], \[\([0-9]\)/],\n[\1/g'; }
+given pareto "$TMP/r.db" --title 'A title' | numbers
+given tornado "$TMP/r.db" --of slow --title 'A title' | numbers
+echo "three objectives; a constraint of the command line:"
+given pareto "$TMP/r.db" --minimize slow --minimize 'cores + dram.channels' --maximize dram.channels --where 'cores > 16' | numbers
 try plot pareto "$TMP/r.db" --minimize slow --script
 try plot pareto "$TMP/r.db" --minimize slow --minimize partz --script
 try plot tornado "$TMP/r.db" --of slow

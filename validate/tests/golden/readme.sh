@@ -7,8 +7,8 @@ missing=$(awk 'NR == FNR { have[$0] = 1; next } !($0 in have) { print "not print
 [ -s "$TMP/shown" ] || echo "README.md shows no output"
 [ -z "$missing" ] && echo "README.md shows what the run prints" || echo "$missing"
 
-# A picture needs gnuplot and a page npm when it is built: said by the program, and no fault of the command.
-lacking='gnuplot is not in PATH|is not in this build'
+# A picture needs Node.js and a page npm when it is built: said by the program, and no fault of the command.
+lacking='is not in PATH|is not in this build'
 rm -f "$TMP"/*.db
 mkdir "$TMP/bin" "$TMP/tmp" && ln -s "$NPUSIM" "$TMP/bin/npusim"
 awk '/^```/ { inside = $0 == "```sh" && !inside; next } inside && /^npusim /' README.md | sed "s|/tmp/|$TMP/tmp/|g" >"$TMP/typed"

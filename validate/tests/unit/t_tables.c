@@ -514,6 +514,36 @@ TEST(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins)
 	bed_down(&b);
 }
 
+TEST(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys)
+{
+	struct op_stream s = { 0 };
+	struct op o = decode(64, 32, 8, 8192, 128);
+	struct geometry x;
+	struct bed b;
+
+	o.dtype = DT_FP8;
+	bed_up(&b, DEVICE HOPPER);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].loop_cycles > 0 &&
+	      x.kernel[0].tile_m == 64); /* FlashAttention 3 turns values, by one warpgroup */
+	o.shape.window = 1024;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.kernel[0].tile_m, 128);
+	o.shape.window = 0;
+	o.library = OP_LIBRARY_TRTLLM;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.n == 1 && x.kernel[0].loop_cycles == 0 && x.kernel[0].tile_m == 8);
+	o.shape.q_len = 4096;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.kernel[0].tile_m, 128);
+	bed_down(&b);
+	bed_up(&b, DEVICE AMPERE); /* none of its kernels is described there */
+	o.shape.q_len = 1;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(!x.kernel[0].tensor);
+	bed_down(&b);
+}
+
 /* 100 SMs, 8 heads of keys: FlashInfer has room for 25 chunks of 128 keys or more; Triton has 16 segments. */
 TEST(a_latent_s_parts_fill_the_sms_once)
 {
@@ -861,8 +891,8 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(marlins_experts_take_rows_of_a_tile_by_picks), T(uneven_picks_are_more_on_one_chip),
       T(kernels_of_engines_stay_as_near_as_they_are),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
-      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
-      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
+      T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4), T(a_latent_s_parts_fill_the_sms_once),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
       T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));
