@@ -168,7 +168,12 @@ static int settled(struct fitting *f, struct err *e)
 	return f->none ? -1 : 0;
 }
 
-/* Most of a row's price is its mapping. */
+/* Most of a row's price is its mapping, where that is searched for and nothing has events. */
+static bool mapping_is_dear(const struct fitting *f)
+{
+	return f->conf->cfg.mapping.policy == MAPPING_SEARCH && f->q->fidelity == RUN_ANALYTIC;
+}
+
 static void hold_mappings(void *engine, uint64_t number)
 {
 	const struct fitting *f = engine;
@@ -311,7 +316,7 @@ static struct fit_data data_of(struct fitting *f, uint64_t folds, bool by_set)
 		                  .all_move = true,
 		                  .jobs = f->q->jobs,
 		                  .backend = f->q->backend,
-		                  .hold = hold_mappings,
+		                  .hold = mapping_is_dear(f) ? hold_mappings : NULL,
 		                  .settle = fit_rows_settle,
 		                  .time = time_row,
 		                  .engine = f };

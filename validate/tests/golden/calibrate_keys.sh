@@ -30,7 +30,6 @@ dma.setup=10 ns=5 us=50 ns
 matrix.efficiency=0.2=1=0.9
 matrix.feed=64 B=8 KiB=256 B
 dma.sync=10 ns=2 us=300 ns
-mapping.tile_k=128=2048=512
 dram.bandwidth=500 GB/s=2000 GB/s=1600 GB/s
 dram.reached=0.1=1=0.9
 dram.t_controller=1 ns=10 us=10 ns
@@ -42,6 +41,17 @@ END
 keys 'pins alone' <<END
 dram.pin_mbps=2000=9000=6400
 END
+
+# where mappings are searched for, searches go by some that are held
+TPU=configs/npu/trainium1.yaml
+keys 'by search' <<END
+dispatch.latency=100 ns=50 us=500 ns
+matrix.efficiency=0.2=1=0.9
+matrix.feed=64 B=8 KiB=256 B
+dram.reached=0.1=1=0.9
+mapping.tile_k=128=2048=512
+END
+TPU=configs/npu/tpu-v6e.yaml
 
 # a key that no row moves; two that say the same
 plan() { printf 'calibrate: 1\nfit:\n- {key: %s, from: %s, to: %s, start: %s, reason: "a test"}\n' "$@" >"$TMP/plan.yaml"; }
