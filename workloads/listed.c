@@ -9,6 +9,7 @@
 #include "workloads/listed_int.h"
 
 #define BIT(c)        (UINT32_C(1) << LISTED_##c)
+#define PASSES_MOST   16
 #define SIZE_MAX_BITS 40 /* a size's; what sizes make together is bounded by SHAPE_MAX_ELEMS and SHAPE_MAX_MACS */
 
 /* --- what a row may name ------------------------------------------------------------------------------------------ */
@@ -21,7 +22,7 @@ static const char *const columns[LISTED_COUNT] = { LISTED_COLUMNS(COLUMN) };
 	 BIT(RESIDENT))
 #define SIZES \
 	(BIT(M) | BIT(N) | BIT(K) | BIT(BATCH) | BIT(HEADS) | BIT(KV_HEADS) | BIT(Q_LEN) | BIT(KV_LEN) | \
-	 BIT(HEAD_DIM) | BIT(V_DIM) | BIT(CAUSAL) | BIT(ROWS) | BIT(COLS) | BIT(ELEMENTS))
+	 BIT(HEAD_DIM) | BIT(V_DIM) | BIT(CAUSAL) | BIT(ROWS) | BIT(COLS) | BIT(ELEMENTS) | BIT(PASSES))
 #define ROWS_COLS (BIT(ROWS) | BIT(COLS))
 
 /* Of what a row needs: either the elements or rows and cols. */
@@ -41,8 +42,8 @@ static const char *const columns[LISTED_COUNT] = { LISTED_COLUMNS(COLUMN) };
 /* A name without function is the commonest of its kind. */
 /* clang-format off */
 static const struct listed_kind kinds[] = {
-	ROW("gemm", "gemm", GEMM, "", MOVE, SUM, 0, BIT(M) | BIT(N) | BIT(K), BIT(WEIGHT_DTYPE)),
-	ROW("gemv", "gemv", GEMM, "", MOVE, SUM, 0, BIT(N) | BIT(K), BIT(M) | BIT(WEIGHT_DTYPE)),
+	ROW("gemm", "gemm", GEMM, "", MOVE, SUM, 0, BIT(M) | BIT(N) | BIT(K), BIT(WEIGHT_DTYPE) | BIT(PASSES)),
+	ROW("gemv", "gemv", GEMM, "", MOVE, SUM, 0, BIT(N) | BIT(K), BIT(M) | BIT(WEIGHT_DTYPE) | BIT(PASSES)),
 	ROW("attention", "attention", ATTENTION, "", MOVE, SUM, 0, BIT(HEADS) | BIT(Q_LEN) | BIT(KV_LEN) | BIT(HEAD_DIM),
 	    BIT(KV_HEADS) | BIT(V_DIM) | BIT(CAUSAL) | BIT(ALGORITHM) | BIT(WEIGHT_DTYPE)),
 	ROW("elementwise", "elementwise", ELEMENTWISE, "", ALU, SUM, 1, ELEMS, ROWS_COLS),
@@ -395,6 +396,11 @@ static int check_sizes(struct listed *x, enum listed_column *at, struct err *e)
 		*at = LISTED_M;
 		return err_set(e, ERR_IO, "a 'gemv' has one row, not %llu: this is a 'gemm'",
 		               (unsigned long long)v[LISTED_M]);
+	}
+	if (v[LISTED_PASSES] > PASSES_MOST) {
+		*at = LISTED_PASSES;
+		return err_set(e, ERR_IO, "'passes' is %llu: a product takes %d at the most",
+		               (unsigned long long)v[LISTED_PASSES], PASSES_MOST);
 	}
 	if (x->kind->is.kind == OP_TOPK && v[LISTED_K] > v[LISTED_COLS]) {
 		*at = LISTED_K;

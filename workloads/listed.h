@@ -16,6 +16,8 @@
  * writes bf16 (but block formats their own), reductions to an index int64, the rest what it reads.
  * `resident` says which operands lie on chip, as far as they fit, where a row is run alone: `in`, `weights`, `out`, `+` between; without
  * it all come from memory.
+ * `passes` of a product says how often its operands go through a multiplier (Tenstorrent's LoFi once, HiFi2 twice, HiFi4 four times);
+ * without it their formats say.
  * Leaves out: strides, rows of a table that repeat, the tables of a rope. */
 #ifndef NPUSIM_WORKLOADS_LISTED_H
 #define NPUSIM_WORKLOADS_LISTED_H
@@ -35,7 +37,7 @@
 	X(HEAD_DIM, head_dim) X(CAUSAL, causal)       X(ALGORITHM, algorithm) X(ROWS, rows)         X(COLS, cols) \
 	X(ELEMENTS, elements) X(DTYPE, dtype)         X(WEIGHT_DTYPE, weight_dtype) \
 	X(MEASURED_US, measured_us)                   X(MEASURED_UJ, measured_uj)                   X(MEASURED_MHZ, measured_mhz) \
-	X(V_DIM, v_dim)       X(RESIDENT, resident)
+	X(V_DIM, v_dim)       X(RESIDENT, resident)   X(PASSES, passes)
 
 #define LISTED_ID(id, name) LISTED_##id,
 enum listed_column { LISTED_COLUMNS(LISTED_ID) LISTED_COUNT };

@@ -142,6 +142,7 @@ void listed_shape(const struct listed *x, struct listed_shape *out)
 	*out = (struct listed_shape){ .dtype = x->type->dtype };
 	for (size_t i = 0; i < OP_OPERANDS && t->operands[i].dims[0]; i++)
 		listed_shape_add(out, x, &t->operands[i]);
+	out->s.passes = (uint32_t)x->v[LISTED_PASSES];
 	out->s.causal = t->dims == OP_DIMS_ATTENTION && x->v[LISTED_CAUSAL];
 	if (t->indexed)
 		out->s.elems = out->s.rows * out->s.cols;

@@ -52,13 +52,14 @@ enum op_phase { OP_DECODE, OP_PREFILL };
 struct op_shape {
 	uint64_t batch, m, n, k;                                  /* gemm */
 	uint64_t heads, kv_heads, q_len, kv_len, head_dim, v_dim; /* attention (batch too) */
-	uint64_t window;             /* attention: keys that a query sees at the most; 0: all */
-	uint64_t elems;              /* elementwise, convert and all that move: output elements */
-	uint64_t rows, cols;         /* reduce, softmax, norm, topk, sort, scan: along cols */
-	uint64_t top;                /* topk */
-	uint32_t arity;              /* elementwise: tensor inputs; concat: members */
-	uint32_t peers;              /* collective: chips that take part, this one too; 0: not known */
-	uint32_t hop;                /* send: chips from this one to the other; 0: the next */
+	uint64_t window;     /* attention: keys that a query sees at the most; 0: all */
+	uint64_t elems;      /* elementwise, convert and all that move: output elements */
+	uint64_t rows, cols; /* reduce, softmax, norm, topk, sort, scan: along cols */
+	uint64_t top;        /* topk */
+	uint32_t passes; /* gemm: of its operands through a multiplier, by a table of ops; 0: as their formats take */
+	uint32_t arity;  /* elementwise: tensor inputs; concat: members */
+	uint32_t peers;  /* collective: chips that take part, this one too; 0: not known */
+	uint32_t hop;    /* send: chips from this one to the other; 0: the next */
 	bool causal, paged, strided; /* strided: some operand is not contiguous */
 	uint32_t
 		walked; /* copy, elementwise: dims that an element's place is worked out from, those joined that lie alike; 0: unknown */

@@ -112,6 +112,11 @@ static const struct cfg_field mapping_schema[] = {
 	        "and transfers what hides; 0: each waits until the one before is over",
 	        "1: double buffers; Tenstorrent's default programs on a Wormhole 0 to 0.1, on a Blackhole 1; an Arc B60's 0.7 (rows of "
 	        "workloads/ops/silicon)"),
+	CFG_BYTES(
+		struct mapping_cfg, sums, "sums", "8 B", 1, 64, NULL,
+		"SRAM that each sum of a product takes while there is more of k to come",
+		"8 B: fp32, and a buffer to leave from; tt-metal's programs 2 B: bf16, in the result's own buffer (its matmul program "
+		"factories)"),
 	CFG_BOOL(
 		struct mapping_cfg, side_by_side, "side_by_side", "true",
 		"independent products that are alike (experts, k and v) run at once, each on a group of the cores, where "

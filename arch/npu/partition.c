@@ -95,7 +95,7 @@ static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j, co
 {
 	return (memo ? memo->machine : 0) ^ ((uint64_t)unit->res + 1) ^ (uint64_t)j->of << 32 ^
 	       (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^ (uint64_t)j->in_part << 47 ^
-	       (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
+	       (uint64_t)j->passes << 8 ^ (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
 }
 
 /* Of the part at hand; NULL: the unit cannot. It stands until the next is asked for. */
@@ -303,7 +303,7 @@ int partition_ways(const struct unit_ops *unit, const struct unit_env *u, const 
 	int n = 0;
 
 	x.how = how_of(unit, j, memo);
-	x.macs = unit->peak ? unit->peak(&one, j->dtype, j->with) : 0;
+	x.macs = unit->peak ? unit_peak(unit, &one, j->dtype, j->with, j->passes) : 0;
 	x.a_bits = dtype_bits(j->with ? j->with : DT_BF16);
 	x.b_bits = dtype_bits(j->dtype);
 	partition_product(&x);

@@ -84,7 +84,7 @@ struct unit_job {
 	uint64_t m, n, k;
 	uint64_t elems;
 	uint64_t rows, cols, top;   /* top 0: sort all */
-	uint32_t passes;            /* over the data */
+	uint32_t passes;            /* over the data; product: of operands through a multiplier; 0: as formats take */
 	uint32_t alu, sfu, convert; /* steps an element */
 	bool divides;               /* its ALU step is a divide */
 	bool in_part;      /* product: an array loads no more than is used of it, whatever it does by default */
@@ -125,6 +125,8 @@ struct unit_ops {
 	bool (*plan)(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out);
 	/* MACs a cycle, all cores. NULL: it takes no products. */
 	uint64_t (*peak)(const struct unit_env *u, enum dtype weight, enum dtype with);
+	/* The same where operands take so many passes, whatever their formats. NULL: as formats take. */
+	uint64_t (*passed)(const struct unit_env *u, uint32_t passes);
 	/* Whether it multiplies weights that are narrower than the activations as they are. NULL: no. */
 	bool (*native)(const struct unit_env *u, enum dtype weight, enum dtype with);
 	/* Whether it leaves out weights that N:M sparsity has left out: then `of` / `keep` times its peak. NULL: no. */
@@ -145,6 +147,13 @@ struct unit_ops {
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };
+
+/* MACs a cycle of such a product, all cores. */
+static inline uint64_t unit_peak(const struct unit_ops *x, const struct unit_env *u, enum dtype weight, enum dtype with,
+                                 uint32_t passes)
+{
+	return passes && x->passed ? x->passed(u, passes) : x->peak(u, weight, with);
+}
 
 /* Weights and activations of which a unit multiplies the narrower as they are, by their bits. */
 struct unit_pairs {

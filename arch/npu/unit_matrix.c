@@ -12,7 +12,7 @@
  * More rows than one may shift in a cycle (`shift`), what streams may come in groups (`group`), and an array may always be
  * loaded whole (`whole_folds`).
  * The rate in the k direction is `rate_8bit` or `rate_4bit` times that of 16 bits, by the wider operand; 32-bit
- * operands pass twice. Part of an array may be used, so a larger one is never slower.
+ * operands pass twice. Where a table of ops says how often operands pass, that says the rate (`passes`). Part of an array may be used, so a larger one is never slower.
  * N:M sparsity (`sparse`): an array holds the weights that are there and picks each one's activation from its M neighbours by
  * the place that is stored with it, so k is N of M as long; all activations still pass. Otherwise zeros are multiplied.
  * Where what brings operands from the scratchpad to a core's arrays is narrower than the arrays take them (`feed`): of a block of
@@ -39,6 +39,7 @@ struct matrix_cfg {
 	bool whole_folds;                /* all of an array's rows and columns are loaded, whatever is used of them */
 	bool sparse;
 	uint32_t rate_8bit, rate_4bit;
+	uint32_t passes; /* that the 16-bit rate is of */
 	struct unit_pairs pairs;
 };
 _Static_assert(sizeof(struct matrix_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
@@ -83,6 +84,9 @@ const struct cfg_field matrix_schema[] = {
 	        "times the 16-bit rate where the wider operand has 8 bits", "as tensor cores (H100 datasheet)"),
 	CFG_U32(struct matrix_cfg, rate_4bit, "rate_4bit", "4", 1, 16, NULL,
 	        "times the 16-bit rate where both operands have 4 bits", "as Blackwell's tensor cores"),
+	CFG_U32(struct matrix_cfg, passes, "passes", "1", 1, 16, NULL,
+	        "passes through the multipliers that the 16-bit rate is of: a row of a table of ops that says its own takes so many",
+	        "one; Tenstorrent's in HiFi2 two (tt-metal, matrix_engine)"),
 	UNIT_PAIRS_SCHEMA(struct matrix_cfg, pairs),
 	CFG_END
 };
@@ -104,6 +108,13 @@ static uint64_t peak(const struct unit_env *u, enum dtype weight, enum dtype wit
 	const struct matrix_cfg *c = cfg(u);
 
 	return unit_arrays(u) * c->rows * c->cols * speedup(c, weight, with);
+}
+
+static uint64_t passed(const struct unit_env *u, uint32_t passes)
+{
+	const struct matrix_cfg *c = cfg(u);
+
+	return div_up(unit_arrays(u) * c->rows * c->cols * c->passes, passes);
 }
 
 static bool native(const struct unit_env *u, enum dtype weight, enum dtype with)
@@ -144,8 +155,9 @@ struct folds {
 static struct folds folds_of(const struct unit_env *u, const struct unit_job *j)
 {
 	const struct matrix_cfg *c = cfg(u);
-	const uint64_t k = div_up(steps(c, j), speedup(c, j->dtype, j->with)),
-		       passes = unit_width(&c->pairs, j->dtype, j->with) > 16 ? 2 : 1,
+	const uint64_t k = j->passes ? div_up(steps(c, j) * j->passes, c->passes)
+	                             : div_up(steps(c, j), speedup(c, j->dtype, j->with)),
+		       passes = !j->passes && unit_width(&c->pairs, j->dtype, j->with) > 16 ? 2 : 1,
 		       partial = div_up(8 * j->m * j->n, sram_rate(u->sram, u->cores));
 
 	switch ((enum dataflow)c->dataflow) {
@@ -287,6 +299,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .res = RES_MATRIX,
 	                              .plan = unit_matrix_plan,
 	                              .peak = peak,
+	                              .passed = passed,
 	                              .native = native,
 	                              .sparse = sparse,
 	                              .grain = grain,

@@ -14,6 +14,7 @@
 
 #include "arch/machine/machine_conf.h"
 #include "sim/accuracy/cases.h"
+#include "sim/base/pool.h"
 
 #define FIT_MAX 160
 
@@ -75,8 +76,15 @@ struct fit_data {
 	/* Sets the simulated time of a sample, of an engine that knows no launches; NULL: a GPU's model. */
 	void (*time)(void *engine, size_t set, size_t sample);
 	void *engine;
+	/* Where most of a time's price is to find out how to go about a sample: ways that are found under a number are taken again
+	 * under it, whatever the parameters; 0: those of the parameters. Searches then go by ways that were found at a few places
+	 * for all folds, find them anew where they end, and go on while that is better. NULL: ways are found at each step. */
+	void (*hold)(void *engine, uint64_t number);
 	/* Is told before samples are timed that parameters have changed: what follows from them follows anew. NULL: nothing does. */
 	void (*settle)(void *engine);
+	unsigned
+		jobs; /* workers for folds, made by `backend`; 0: they are fitted here, one after the other, to the same values */
+	const struct pool_backend *backend;
 	void (*progress)(void *arg, double part); /* is told how far it is, of 1; may be NULL */
 	void *arg;
 };

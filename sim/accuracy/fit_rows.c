@@ -8,9 +8,10 @@
 #include "sim/base/hash.h"
 #include "sim/engine/run_memo.h"
 
-#define SEARCH   50  /* evaluations a parameter: a row is mapped anew in each */
-#define MOST_OFF 0.5 /* of a logarithm: what a row counts at the most */
-#define ODD      50  /* percent: no value explains a row that is further off behind the fit */
+#define SEARCH   50                  /* evaluations a parameter: a row is mapped anew in each */
+#define MOST_OFF 0.5                 /* of a logarithm: what a row counts at the most */
+#define NUMBERS  (UINT64_C(1) << 32) /* of mappings that a fit holds */
+#define ODD      50                  /* percent: no value explains a row that is further off behind the fit */
 
 struct table {
 	struct run_opts how;
@@ -30,6 +31,7 @@ struct fitting {
 	struct machine_base *base;
 	struct machine_conf
 		*tried; /* what `conf` has the values of; NULL: the file's, or values of which no machine can be made */
+	uint64_t fits;  /* so far: each gives its mappings numbers of its own */
 	bool none;
 	struct err why;
 };
@@ -166,6 +168,19 @@ static int settled(struct fitting *f, struct err *e)
 	return f->none ? -1 : 0;
 }
 
+/* Most of a row's price is its mapping, where that is searched for and nothing has events. */
+static bool mapping_is_dear(const struct fitting *f)
+{
+	return f->conf->cfg.mapping.policy == MAPPING_SEARCH && f->q->fidelity == RUN_ANALYTIC;
+}
+
+static void hold_mappings(void *engine, uint64_t number)
+{
+	const struct fitting *f = engine;
+
+	run_memo_hold_mappings(f->memo, number ? number + f->fits * NUMBERS : 0);
+}
+
 /* Where parameters leave a row no way to be done, it takes no time: far off, so the search turns back. */
 static void time_row(void *engine, size_t set, size_t sample)
 {
@@ -299,6 +314,9 @@ static struct fit_data data_of(struct fitting *f, uint64_t folds, bool by_set)
 		                  .most = SEARCH,
 		                  .most_off = MOST_OFF,
 		                  .all_move = true,
+		                  .jobs = f->q->jobs,
+		                  .backend = f->q->backend,
+		                  .hold = mapping_is_dear(f) ? hold_mappings : NULL,
 		                  .settle = fit_rows_settle,
 		                  .time = time_row,
 		                  .engine = f };
@@ -313,6 +331,7 @@ static int fit(struct fitting *f, struct err *e)
 		return -1;
 	if (f->q->n > 1 && f->q->folds && !f->q->rows && fit_run(f->p, f->conf, &left_out, &r->by_table, e) < 0)
 		return -1;
+	f->fits++;
 	if (fit_run(f->p, f->conf, &folds, &r->fit, e) < 0)
 		return -1;
 	if (settled(f, e) < 0)

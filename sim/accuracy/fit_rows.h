@@ -4,7 +4,8 @@
  * for: what a fold, one table, or the rows that were taken say of the others is found beside.
  * Values are tried as a file would give them: the machine is made anew by its file and assignments, so that what follows from a
  * parameter (a memory's pin rate from its bandwidth) follows, and what is reported is what `npusim validate` finds of the
- * file that is written. */
+ * file that is written. Mappings are found for few of them and taken again for others by the way (fit_data.hold); what is reported is of
+ * mappings found for the values. */
 #ifndef NPUSIM_SIM_ACCURACY_FIT_ROWS_H
 #define NPUSIM_SIM_ACCURACY_FIT_ROWS_H
 
@@ -27,6 +28,8 @@ struct fit_rows_ask {
 	const char *kind; /* of the rows that count; NULL: all */
 	uint64_t rows;    /* so many of all, taken evenly by their time; 0: all */
 	uint64_t folds;
+	unsigned jobs; /* as fit_data has them */
+	const struct pool_backend *backend;
 	enum run_fidelity fidelity;
 };
 

@@ -107,7 +107,7 @@ static uint64_t hash_of(const struct op_stream *s, const struct op *o)
 
 		h = hash_u64(h, t->quant + (t->resident ? QUANT_COUNT : 0));
 	}
-	return h;
+	return p->passes ? hash_u64(h, p->passes) : h;
 }
 
 static struct sample sample_of(const struct op_stream *s, const struct op *o)

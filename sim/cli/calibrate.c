@@ -10,7 +10,7 @@ struct options {
 	struct gpu_options gpu;
 	const char *plan, *output, *format, *kind, *fidelity;
 	struct opt_list energy, resident;
-	uint64_t folds, rows;
+	uint64_t folds, rows, jobs;
 	bool check;
 };
 
@@ -60,9 +60,10 @@ out:
 }
 
 /* Whether it is a machine that runs commands; then its tables of ops are what it is fitted to. */
-static int calibrate_npu(const struct options *o, struct doc *d, bool *is, struct err *e)
+static int calibrate_npu(struct options *o, struct doc *d, bool *is, struct err *e)
 {
-	struct machine_conf *conf = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
+	const int jobs = opt_jobs(&o->jobs, POOL_WORKERS, e);
+	struct machine_conf *conf = jobs < 0 ? NULL : machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
 	struct calibrate_rows r = { .config = o->gpu.config,
 		                    .sets = &o->gpu.sets,
 		                    .rows = o->rows,
@@ -73,6 +74,7 @@ static int calibrate_npu(const struct options *o, struct doc *d, bool *is, struc
 		                    .tables = &o->gpu.traces,
 		                    .resident = &o->resident,
 		                    .folds = o->folds,
+		                    .jobs = (unsigned)o->jobs,
 		                    .check = o->check };
 	int rc = conf ? 0 : -1;
 
@@ -101,7 +103,7 @@ out:
 
 static int calibrate(void *options, const struct opt_list *args, struct doc *d, struct err *e)
 {
-	const struct options *o = options;
+	struct options *o = options;
 	const struct calibrate_energy energy = { o->gpu.config, o->gpu.kernels, o->output, &o->gpu.sets,
 		                                 &o->energy,    o->folds,       o->check };
 	bool npu = false;
@@ -149,6 +151,8 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "analytic|event",
 		  "an NPU's: in closed form (the default) or with events, which takes ten times as long" },
 		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
+		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
+		  "an NPU's: folds side by side; as many as there are processors by default. Values do not depend on it" },
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },
 		{ 0, "check", OPT_FLAG, &o.check, NULL, "exit 1 when a value differs from the one the files gave" },

@@ -19,6 +19,7 @@ int calibrate_energy(const struct calibrate_energy *o, struct doc *d, struct err
 struct calibrate_rows {
 	const char *config, *plan, *output, *rules, *kind; /* kind: of the rows that count; NULL: all */
 	const struct opt_list *sets, *tables, *resident;
+	unsigned jobs;
 	uint64_t folds, rows; /* rows: so many of all, taken evenly; 0: all */
 	enum run_fidelity fidelity;
 	bool check;

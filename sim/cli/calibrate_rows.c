@@ -43,7 +43,8 @@ static int read_all(struct inputs *in, const struct calibrate_rows *o, const str
 int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, struct doc *d, struct err *e)
 {
 	struct inputs in = { .n = 0 };
-	struct fit_rows_ask q = { o->config, o->sets->v, o->sets->n, NULL, 0, o->kind, o->rows, o->folds, o->fidelity };
+	struct fit_rows_ask q = { o->config, o->sets->v, o->sets->n,      NULL,       0, o->kind, o->rows,
+		                  o->folds,  o->jobs,    &pool_processes, o->fidelity };
 	struct fit_rows found;
 	struct fit_plan *p = NULL;
 	int rc = read_all(&in, o, conf, e);

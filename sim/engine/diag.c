@@ -155,8 +155,8 @@ struct fullest {
 static double share_of(const struct unit_env *u, const struct unit_ops *ops, const struct map_pair *p,
                        const struct isa_insn *i)
 {
-	const double peak =
-		(double)ops->peak(u, (enum dtype)p->weight, (enum dtype)p->with) * (double)u->clock_khz / 1e9;
+	const double peak = (double)unit_peak(ops, u, (enum dtype)p->weight, (enum dtype)p->with, p->passes) *
+	                    (double)u->clock_khz / 1e9;
 
 	return i->span && peak > 0 ? (double)i->work / ((double)i->span * peak) : 0;
 }

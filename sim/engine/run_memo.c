@@ -171,6 +171,12 @@ struct run_program *run_memo_hold(struct run_memo *m)
 	return m->last;
 }
 
+void run_memo_hold_mappings(struct run_memo *m, uint64_t number)
+{
+	map_memo_hold(m->found, number);
+	run_memo_forget(m);
+}
+
 void run_memo_forget(struct run_memo *m)
 {
 	if (m->last)

@@ -27,6 +27,8 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 /* The program that run_memo_map gave last, for whoever needs it longer; NULL: there is none. */
 struct run_program *run_memo_hold(struct run_memo *m);
 void run_program_free(struct run_program *p);
+/* Mappings that are found under a number are taken again whatever the machine; 0: as they are for each (map_memo.h). */
+void run_memo_hold_mappings(struct run_memo *m, uint64_t number);
 /* Before another stream may lie where the last one lay. */
 void run_memo_forget(struct run_memo *m);
 /* How the command of an op is chosen: tell->op; `resident` as above. */

@@ -45,6 +45,7 @@ struct map_lower_bound {
 	ps_t *op_math_ps; /* per op */
 	struct map_pair {
 		uint8_t weight, with; /* enum dtype of a product's operands */
+		uint8_t passes;
 	} * op_pair;
 	ps_t macs_ps; /* all of them, one after the other */
 	ps_t math_ps; /* no order of them takes less: <= macs_ps where some may run on different units at once */

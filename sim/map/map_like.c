@@ -45,7 +45,8 @@ uint64_t map_op_key(const struct mapper *m, const struct op *o, uint64_t h)
 	                           (uint64_t)o->n_operands << 48);
 	h = map_and_u64(map_and_u64(map_and_u64(map_and_u64(h, s->batch), s->m), s->n), s->k);
 	h = map_and_u64(map_and_u64(map_and_u64(map_and_u64(h, s->elems), s->rows), s->cols), s->arity);
-	h = map_and_u64(h, s->top | (uint64_t)s->strided << 32 | (uint64_t)(o->routed_by >= 0) << 33);
+	h = map_and_u64(h, s->top | (uint64_t)s->strided << 32 | (uint64_t)(o->routed_by >= 0) << 33 |
+	                           (uint64_t)s->passes << 34);
 	if (o->kind == OP_ATTENTION)
 		h = attention_key(o, h);
 	if (o->fn)
@@ -63,8 +64,8 @@ uint64_t map_key(const struct mapper *m, const struct map_candidate *d, const st
 	const struct unit_job j = map_job(m, o);
 	uint64_t h = hash_u64(hash_u64(HASH_INIT, o->kind),
 	                      (uint64_t)how->cuts | (uint64_t)how->may_nest << 8 | (uint64_t)how->c_stays << 9 |
-	                              (uint64_t)j.dtype << 16 | (uint64_t)j.with << 24 | (uint64_t)j.held << 32 |
-	                              (uint64_t)j.keep << 48 | (uint64_t)j.of << 56);
+	                              (uint64_t)j.passes << 10 | (uint64_t)j.dtype << 16 | (uint64_t)j.with << 24 |
+	                              (uint64_t)j.held << 32 | (uint64_t)j.keep << 48 | (uint64_t)j.of << 56);
 	uint64_t bytes = 0;
 	bool kv = false;
 
@@ -94,9 +95,12 @@ uint64_t map_key(const struct mapper *m, const struct map_candidate *d, const st
 uint64_t map_sig_all(const struct mapper *m)
 {
 	const struct machine_cfg *c = m->c;
+	const uint64_t held = map_memo_held(m->memo), how = (uint64_t)m->start << 1 | m->alone;
 	struct memory_cfg mem;
 	uint64_t h = HASH_INIT;
 
+	if (held)
+		return hash_u64(hash_u64(h, held), how);
 	memcpy(&mem, &c->mem, sizeof mem);
 	mem.l2.size = mem.kv_buffer.size = 0;
 #define AND(x) (h = hash_bytes(h, &(x), sizeof(x)))
@@ -104,7 +108,7 @@ uint64_t map_sig_all(const struct mapper *m)
 	AND(c->weights), AND(c->activations), AND(c->kv), AND(c->mapping), AND(c->attention), AND(mem);
 	AND(m->far), AND(m->back);
 #undef AND
-	return hash_u64(h, (uint64_t)m->start << 1 | m->alone);
+	return hash_u64(h, how);
 }
 
 #define PLENTY 4         /* times what is moved, */

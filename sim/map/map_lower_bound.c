@@ -25,7 +25,7 @@ static struct peaks peaks_of(const struct mapper *m, const struct unit_job *j)
 
 			if (unit_table[i]->last_resort != last_resort || !unit_table[i]->peak || !m->unit[i].cfg->units)
 				continue;
-			rate = unit_table[i]->peak(&m->unit[i], j->dtype, j->with);
+			rate = unit_peak(unit_table[i], &m->unit[i], j->dtype, j->with, j->passes);
 			if (j->of && unit_table[i]->sparse && unit_table[i]->sparse(&m->unit[i]))
 				rate = div_up(rate * j->of, j->keep);
 			rate = per_second(rate, m->c->clock);
@@ -57,7 +57,7 @@ static int math(const struct mapper *m, struct map_lower_bound *f, struct err *e
 		if (macs) {
 			const struct unit_job j = map_job(m, o);
 
-			f->op_pair[i] = (struct map_pair){ (uint8_t)j.dtype, (uint8_t)j.with };
+			f->op_pair[i] = (struct map_pair){ (uint8_t)j.dtype, (uint8_t)j.with, (uint8_t)j.passes };
 			p = peaks_of(m, &j);
 		}
 		if (p.fastest) {

@@ -155,6 +155,7 @@ struct unit_job map_job(const struct mapper *m, const struct op *o)
 		                  .m = o->shape.m,
 		                  .n = o->shape.n,
 		                  .k = o->shape.k,
+		                  .passes = o->shape.passes,
 		                  .keep = s.keep,
 		                  .of = s.of,
 		                  .held = map_stationary_unit(m, o),

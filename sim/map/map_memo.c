@@ -17,6 +17,7 @@ static const size_t bytes_of[MAP_MEMO_KINDS] = {
 
 struct map_memo {
 	struct partition_memo spread;
+	uint64_t held;
 	uint64_t key[MAP_MEMO_KINDS][PLACES]; /* 0: nothing here */
 	uint8_t *answers[MAP_MEMO_KINDS];
 };
@@ -45,6 +46,16 @@ void map_memo_free(struct map_memo *m)
 struct partition_memo *map_memo_spread(struct map_memo *m)
 {
 	return &m->spread;
+}
+
+void map_memo_hold(struct map_memo *m, uint64_t number)
+{
+	m->held = number;
+}
+
+uint64_t map_memo_held(const struct map_memo *m)
+{
+	return m->held;
 }
 
 static size_t map_memo_place(uint64_t key, size_t probe)

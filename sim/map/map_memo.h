@@ -22,6 +22,11 @@ void map_memo_free(struct map_memo *m);
 /* What a core takes for parts of products: of the machine's units and scratchpads alone. */
 struct partition_memo *map_memo_spread(struct map_memo *m);
 
+/* What is found under a number stands for every machine as long as that number is held; under 0 answers hang on machines, as they
+ * do at first. For who moves a machine's numbers a little at a time, and maps anew now and then (sim/accuracy/fit.h). */
+void map_memo_hold(struct map_memo *m, uint64_t number);
+uint64_t map_memo_held(const struct map_memo *m);
+
 enum map_memo_kind {
 	MAP_MEMO_CHOICE, /* struct map_schedule: a way to do a command (map_choose.c) */
 	MAP_MEMO_FOUND,  /* struct map_found: the best nests of a product (map_search.c) */

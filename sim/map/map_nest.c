@@ -101,19 +101,19 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 		x->slot += (i == C && p->beside ? 2 : 1) * x->lies[i];
 }
 
-/* Sums in fp32, while k goes on and while cores exchange theirs. */
-static uint64_t map_nest_sums(const struct nest *x)
+/* Sums while k goes on, as software keeps them; while cores exchange theirs, in fp32. */
+static uint64_t map_nest_sums(const struct product *p, const struct nest *x)
 {
 	const uint32_t parts = x->math.plan.split.k;
-	const uint64_t bytes = 4 * x->tile[M] * x->tile[N] * (parts ? parts : 1);
+	const uint64_t sums = x->tile[M] * x->tile[N] * (parts ? parts : 1);
 
-	return x->trips[K] > 1 ? 2 * bytes : parts > 1 ? bytes : 0;
+	return x->trips[K] > 1 ? p->m->c->mapping.sums * sums : parts > 1 ? 4 * sums : 0;
 }
 
 void map_nest_schedule(const struct product *p, struct nest *x)
 {
 	x->slot = 0;
-	x->held = map_nest_sums(x);
+	x->held = map_nest_sums(p, x);
 	for (int i = 0; i < OPERANDS; i++)
 		schedule_one(p, x, i);
 }

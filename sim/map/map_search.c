@@ -308,7 +308,8 @@ static bool in_tiles(const struct nest *x, int i)
 static bool may_fit(const struct search *s, const struct nest *x)
 {
 	const struct unit_split *split = &x->math.plan.split;
-	uint64_t bytes = x->trips[K] > 1 ? 8 * x->tile[M] * x->tile[N] * ps_max(1, split->k) : 0;
+	const uint64_t sums = s->p->m->c->mapping.sums * x->tile[M] * x->tile[N] * ps_max(1, split->k);
+	uint64_t bytes = x->trips[K] > 1 ? sums : 0;
 
 	for (int i = A; i <= B; i++) {
 		const uint64_t b = moves(s->p, i) ? map_nest_bytes(s->p, i, x->tile) : 0;
@@ -465,7 +466,8 @@ static double fastest(const struct mapper *m, const struct op *o)
 
 		if (!unit_table[i]->peak || !m->unit[i].cfg->units)
 			continue;
-		rate = (double)unit_table[i]->peak(&m->unit[i], j.dtype, j.with) * (double)m->c->clock * 1e3;
+		rate = (double)unit_peak(unit_table[i], &m->unit[i], j.dtype, j.with, j.passes) * (double)m->c->clock *
+		       1e3;
 		if (j.of && unit_table[i]->sparse && unit_table[i]->sparse(&m->unit[i]))
 			rate = rate * j.of / j.keep;
 		most = rate > most ? rate : most;
@@ -553,7 +555,8 @@ static uint64_t map_search_key_of(const struct product *p, uint32_t slots)
 	/* Groups of cores have levels of their own. */
 	h = hash_double(h, p->m->levels->l2 + p->m->levels->dram);
 	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
-	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
+	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48 |
+	                        (uint64_t)j.passes << 52);
 	h = hash_u64(h, map_split_key(&j.stationary_split));
 	for (int i = 0; i < OPERANDS; i++) {
 		h = hash_u64(hash_u64(h, p->size[i]), p->move[i] ? p->move[i]->bytes : 0);

@@ -78,8 +78,9 @@ static uint64_t rate_of(const struct least *k, const struct isa_insn *i, const s
 		u->steps(&env, &s);
 		return i->code == ISA_SORT ? s.compare : s.alu + s.sfu + s.convert;
 	}
-	return pair->weight && !k->w->implied ? u->peak(&env, (enum dtype)pair->weight, (enum dtype)pair->with)
-	                                      : u->peak(&env, own, own);
+	return pair->weight && !k->w->implied
+	               ? unit_peak(u, &env, (enum dtype)pair->weight, (enum dtype)pair->with, pair->passes)
+	               : u->peak(&env, own, own);
 }
 
 static int check_turn(const struct least *k, uint32_t line, const struct unit_ops *u, uint64_t rate, uint64_t work,

@@ -42,6 +42,17 @@ keys 'pins alone' <<END
 dram.pin_mbps=2000=9000=6400
 END
 
+# where mappings are searched for, searches go by some that are held
+TPU=configs/npu/trainium1.yaml
+keys 'by search' <<END
+dispatch.latency=100 ns=50 us=500 ns
+matrix.efficiency=0.2=1=0.9
+matrix.feed=64 B=8 KiB=256 B
+dram.reached=0.1=1=0.9
+mapping.tile_k=128=2048=512
+END
+TPU=configs/npu/tpu-v6e.yaml
+
 # a key that no row moves; two that say the same
 plan() { printf 'calibrate: 1\nfit:\n- {key: %s, from: %s, to: %s, start: %s, reason: "a test"}\n' "$@" >"$TMP/plan.yaml"; }
 plan l2.latency '10 ns' '1 us' '100 ns'

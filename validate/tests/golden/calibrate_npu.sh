@@ -36,3 +36,10 @@ try calibrate -c $TPU -t "$TMP/cold.csv"
 try calibrate -c $TPU -p configs/calibrate/h200.yaml -t "$TMP/cold.csv"
 try calibrate -c $TPU -p "$TMP/plan.yaml" -t "$TMP/cold.csv" --fidelity exact
 try calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t $SMALL --kind gemm
+# workers change nothing: neither where mappings are searched for, and some are held
+sed 's/dma.sync/matrix.efficiency/; s/100 ns, to: 2 us, start: 300 ns/0.3, to: 1, start: 0.9/' "$TMP/plan.yaml" >"$TMP/search.yaml"
+for j in 1 3; do
+	"$NPUSIM" calibrate -c trainium1 -p "$TMP/search.yaml" -t "$TMP/cold.csv" --resident "$TMP/resident.csv" --kind gemm \
+		--folds 3 -j $j >"$TMP/by$j" 2>/dev/null
+done
+cmp "$TMP/by1" "$TMP/by3" && echo 'the same by one worker and by three'

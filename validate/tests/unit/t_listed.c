@@ -85,6 +85,22 @@ TEST(operands_lie_where_a_row_says)
 	err_clear(&e);
 }
 
+TEST(a_product_says_its_passes)
+{
+	struct listed x = { .algorithm = OP_ATTN_ANY };
+	enum listed_column at = LISTED_OP;
+	struct err e = ERR_INIT;
+
+	CHECK_U64(shape("gemm", "m 2 n 64 k 256 passes 4").s.passes, 4);
+	CHECK_U64(shape("gemm", "m 2 n 64 k 256").s.passes, 0);
+	CHECK(listed_cell(&x, LISTED_OP, "gemm", &e) == 0 && listed_cell(&x, LISTED_M, "2", &e) == 0 &&
+	      listed_cell(&x, LISTED_N, "64", &e) == 0 && listed_cell(&x, LISTED_K, "64", &e) == 0 &&
+	      listed_cell(&x, LISTED_PASSES, "17", &e) == 0);
+	CHECK(listed_finish(&x, &at, &e) < 0 && at == LISTED_PASSES);
+	CHECK_HAS(e.msg, "16 at the most");
+	err_clear(&e);
+}
+
 TEST(attention_over_a_latent_reads_it_once)
 {
 	struct listed_shape s =
@@ -249,7 +265,7 @@ TEST(what_only_says_that_it_is_a_row_is_opaque)
 }
 
 SUITE(t_listed, T(a_product_reads_its_operands_in_their_formats_and_writes_what_it_sums_in),
-      T(scales_of_narrow_weights_are_bytes), T(operands_lie_where_a_row_says), T(attention_over_a_latent_reads_it_once),
-      T(attention_reads_keys_and_values_of_its_kv_heads), T(the_rest_by_hand), T(a_row_survives_as_a_framework_op),
-      T(rows_have_operands_of_their_own_and_wait_for_the_row_before), T(an_op_has_the_algorithm_that_its_row_names),
-      T(what_only_says_that_it_is_a_row_is_opaque));
+      T(scales_of_narrow_weights_are_bytes), T(operands_lie_where_a_row_says), T(a_product_says_its_passes),
+      T(attention_over_a_latent_reads_it_once), T(attention_reads_keys_and_values_of_its_kv_heads), T(the_rest_by_hand),
+      T(a_row_survives_as_a_framework_op), T(rows_have_operands_of_their_own_and_wait_for_the_row_before),
+      T(an_op_has_the_algorithm_that_its_row_names), T(what_only_says_that_it_is_a_row_is_opaque));

@@ -38,9 +38,11 @@ static double times(const char *table, const char *set)
 
 TEST(defaults_change_nothing)
 {
-	static const char *const sets[] = { "matrix.feed=0 B",       "matrix.block_rows=1", "dram.reached=1",
-		                            "dispatch.floor=0 ns",   "mapping.overlap=1",   "mapping.passes_read=false",
-		                            "dispatch.prefetch=true" };
+	static const char *const sets[] = { "matrix.feed=0 B",        "matrix.block_rows=1",
+		                            "dram.reached=1",         "dispatch.floor=0 ns",
+		                            "mapping.overlap=1",      "mapping.passes_read=false",
+		                            "dispatch.prefetch=true", "mapping.sums=8 B",
+		                            "matrix.passes=1" };
 
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
 		for (int f = 0; f < 2; f++) {
@@ -130,6 +132,24 @@ TEST(what_is_fetched_once_an_op_has_started_adds_up)
 	}
 }
 
+/* Sums that take less leave room for tiles that move less: it shows where nothing hides the moves. */
+TEST(sums_that_are_narrow_leave_room_for_tiles)
+{
+	const char *const wide[] = { "mapping.overlap=0", "mapping.sums=32 B" }, *const narrow[] = {
+		"mapping.overlap=0", "mapping.sums=2 B"
+	};
+	struct run_result x, y;
+	struct runbed b;
+
+	runbed_table(&b, "op,m,n,k,dtype,weight_dtype\ngemm,16384,16384,16384,bf16,bf16\n");
+	CHECK(runbed_run(&b, MACHINE, wide, 2,
+	                 &(struct run_opts){ .start = RUN_COLD, .fidelity = RUN_ANALYTIC, .seed = 1 }, &x) &&
+	      runbed_run(&b, MACHINE, narrow, 2,
+	                 &(struct run_opts){ .start = RUN_COLD, .fidelity = RUN_ANALYTIC, .seed = 1 }, &y));
+	CHECK(y.total_ps < x.total_ps - x.total_ps / 50);
+	runbed_down(&b);
+}
+
 TEST(no_run_is_shorter_than_the_hosts_floor)
 {
 	for (int f = 0; f < 2; f++) {
@@ -143,4 +163,5 @@ TEST(no_run_is_shorter_than_the_hosts_floor)
 SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
       T(what_does_not_overlap_adds_up), T(what_is_fetched_once_an_op_has_started_adds_up),
-      T(rows_that_do_not_stay_are_read_in_each_pass), T(no_run_is_shorter_than_the_hosts_floor));
+      T(rows_that_do_not_stay_are_read_in_each_pass), T(sums_that_are_narrow_leave_room_for_tiles),
+      T(no_run_is_shorter_than_the_hosts_floor));

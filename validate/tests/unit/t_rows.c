@@ -193,6 +193,27 @@ TEST(a_row_says_itself_what_lies_on_chip)
 	}
 }
 
+/* The roofline of a row goes by its passes, too: no row is faster. */
+TEST(a_row_says_itself_how_often_its_operands_pass)
+{
+	for (int f = 0; f < 2; f++) {
+		struct table t;
+		const struct sample *x, *roof;
+
+		up(&t,
+		   "op,name,m,n,k,passes,measured_us\n"
+		   "gemm,as it is,2048,2048,2048,,9\ngemm,one,2048,2048,2048,1,9\ngemm,four,2048,2048,2048,4,9\n",
+		   DSOCR);
+		add(&t, RUN_RESIDENT, f ? RUN_ANALYTIC : RUN_EVENT, SAMPLE_ALL);
+		x = t.rows.sim.all.v, roof = t.rows.roof.all.v;
+		CHECK_U64(x[0].time.total, x[1].time.total);
+		CHECK(x[0].hash != x[1].hash && x[1].hash != x[2].hash);
+		CHECK(x[2].time.total > 3 * x[1].time.total);
+		CHECK(roof[2].time.total > 3 * roof[1].time.total && roof[2].time.total <= x[2].time.total);
+		down(&t);
+	}
+}
+
 static void without_kernel(const char *text, const char *because)
 {
 	struct table t;
@@ -223,4 +244,4 @@ TEST(what_no_library_has_a_kernel_for_is_told_with_its_row)
 SUITE(t_rows, T(a_row_is_alone_in_every_engine), T(a_row_alone_takes_what_a_run_of_it_takes),
       T(products_are_told_apart_by_their_rows), T(each_row_is_in_one_half_by_what_it_is),
       T(resident_operands_are_neither_loaded_nor_stored), T(a_row_says_itself_what_lies_on_chip),
-      T(what_no_library_has_a_kernel_for_is_told_with_its_row));
+      T(a_row_says_itself_how_often_its_operands_pass), T(what_no_library_has_a_kernel_for_is_told_with_its_row));

@@ -173,6 +173,27 @@ TEST(the_wider_operand_sets_the_rate_and_the_peak_is_kept)
 	CHECK_U64(product(&b, DT_INT4, DT_BF16, 128, 64, 256).span, 128 * PS_NS);
 }
 
+/* An array whose rate is of two passes: what passes once is twice as fast, four times half as fast, whatever its format says. */
+TEST(a_product_takes_the_passes_that_it_says)
+{
+	struct unit_job j = { .work = UNIT_PRODUCT, .dtype = DT_BF16, .with = DT_BF16, .m = 128, .n = 64, .k = 256 };
+	struct unit_plan p;
+	struct unitbed b;
+
+	up(&b, 1, 64, 64, "passes: 2\n");
+	CHECK(b.ops->plan(&b.env, &j, &p));
+	CHECK_U64(p.span, 4 * 128 * PS_NS);
+	for (j.passes = 1; j.passes <= 4; j.passes *= 2) {
+		CHECK(b.ops->plan(&b.env, &j, &p));
+		CHECK_U64(p.span, 2 * j.passes * 128 * PS_NS);
+		CHECK_U64(unit_peak(b.ops, &b.env, DT_BF16, DT_BF16, j.passes), 2 * 64 * 64 / j.passes);
+	}
+	j.passes = 2, j.dtype = j.with = DT_FP8;
+	CHECK(b.ops->plan(&b.env, &j, &p));
+	CHECK_U64(p.span, 4 * 128 * PS_NS);
+	CHECK_U64(unit_peak(b.ops, &b.env, DT_FP8, DT_FP8, 0), 2 * 64 * 64);
+}
+
 /* 2 of 4 along k: 1,280 of k are 640 that are there, 5 folds of 128 instead of 10; of those multiply-adds half are done. A unit
  * that is not sparse multiplies the zeros. */
 TEST(weights_that_are_left_out_take_no_rows)
@@ -274,6 +295,6 @@ SUITE(t_unit_matrix, T(what_brings_operands_from_sram_may_be_narrower_than_the_a
       T(with_one_buffer_it_takes_scale_sims_cycles),
       T(a_whole_array_is_loaded_some_rows_a_cycle_and_the_stream_comes_in_groups), T(outputs_stay_and_k_streams),
       T(activations_stay_and_weights_stream), T(arrays_share_columns_then_the_stream_and_partial_sums_of_k_are_paid),
-      T(the_wider_operand_sets_the_rate_and_the_peak_is_kept), T(weights_that_are_left_out_take_no_rows),
-      T(equal_macs_in_other_shapes_take_what_their_folds_take),
+      T(a_product_takes_the_passes_that_it_says), T(the_wider_operand_sets_the_rate_and_the_peak_is_kept),
+      T(weights_that_are_left_out_take_no_rows), T(equal_macs_in_other_shapes_take_what_their_folds_take),
       T(a_larger_array_is_never_slower_and_none_beats_its_peak));
