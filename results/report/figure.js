@@ -45,7 +45,7 @@ function figureAxis(a, values) {
 		[from, to] = [Math.floor(from / step + 1e-9) * step, Math.ceil(to / step - 1e-9) * step];
 	}
 	return {
-		scale: { type: log ? 'log' : 'linear', domain: [from, to], nice: false, zero: false, ...(a.scale === 'bytes' ? { base: 2 } : {}) },
+		scale: { type: log ? 'log' : 'linear', domain: [from, to], nice: false, ...(log ? { base: a.scale === 'bytes' ? 2 : 10 } : { zero: false }) },
 		axis: {
 			title: a.title && valueTitle(a.title),
 			...(ticks ? { values: ticks } : { tickCount: 6 }),
