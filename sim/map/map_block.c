@@ -110,6 +110,16 @@ static bool is_of_others(const struct mapper *m, const struct op *o, uint32_t i,
 	       (before < b->dim[BATCH].from || before >= b->dim[BATCH].from + b->dim[BATCH].n);
 }
 
+/* Of the bytes of all, those of a part; parts side by side have all bytes, also of fewer bytes than rows. */
+static void cut(struct isa_insn *x, const struct map_range *r)
+{
+	const uint64_t from = x->bytes / r->of * r->from + x->bytes % r->of * r->from / r->of;
+	const uint64_t end = r->from + r->n;
+
+	x->offset += from;
+	x->bytes = x->bytes / r->of * end + x->bytes % r->of * end / r->of - from;
+}
+
 void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_candidate *d)
 {
 	uint32_t kept = 0;
@@ -133,8 +143,7 @@ void map_block_moves(const struct mapper *m, const struct op *o, const struct ma
 		for (int k = 0; k < DIMS; k++) {
 			if (b->dim[k].of < 2 || !has_dim(m, o, i, k, b->dim[k].of))
 				continue;
-			x->offset += x->bytes / b->dim[k].of * b->dim[k].from;
-			x->bytes = x->bytes / b->dim[k].of * b->dim[k].n;
+			cut(x, &b->dim[k]);
 		}
 		if (map_streams(m, &m->s->ops[o->id], i) && b->keys < b->all_keys)
 			x->bytes = map_rows_bytes(x->bytes, b->keys, b->all_keys);

@@ -433,10 +433,11 @@ bool map_coschedule(struct mapper *m, struct map_coschedule *b, size_t i, struct
 
 /* map_block.c: of a batch, rows and columns, [from, from + n) of `of`; of an attention's keys the first `keys` of
  * `all_keys`, the same where none are left out. */
+struct map_range {
+	uint64_t from, n, of;
+};
 struct map_block {
-	struct {
-		uint64_t from, n, of;
-	} dim[3];
+	struct map_range dim[3];
 	uint64_t keys, all_keys;
 	struct map_schedule made; /* how it is done */
 	bool decided;             /* that is said, not asked for */

@@ -193,8 +193,8 @@ TEST(what_is_mapped_for_any_machine_is_taken)
 
 	CHECK_OK(machine_shipped_npus(a, &machines, &n, &e), e);
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < 3; k++)
-			taken(machines[i], NULL, 0, families[k], &hows[(i + k) % 2]);
+		for (size_t k = 0; k < 6; k++)
+			taken(machines[i], NULL, 0, families[k / 2], &hows[k % 2]);
 	arena_free(a);
 }
 
