@@ -1,7 +1,8 @@
 /* main.c - runs the suites listed in suites.inc, which the Makefile writes: one line SUITE_ROW(name) each.
  *
- *     tests [-l] [-j N] [FILTER]...      a filter is a part of "suite.test", or ^ and how that begins
+ *     tests [-l] [-j N] [-t S] [FILTER]...   a filter is a part of "suite.test", or ^ and how that begins
  *
+ * With -t each test that took S seconds of processor time or more is named as it ends.
  * A test runs in a child of its own process group, N of them side by side (as many as there are processors); what it
  * prints is shown only when it fails, and its folder and whatever it left running go with it. */
 #define _XOPEN_SOURCE 700 /* fork, nftw, mkdtemp, setitimer */
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -70,6 +72,7 @@ static struct {
 	struct tally of[sizeof suites / sizeof *suites];
 	struct job jobs[JOBS_MOST];
 	int most, running;
+	double told_s; /* tests of so long are named; 0: none */
 	int passed, failed, skipped;
 } h;
 
@@ -288,9 +291,26 @@ static void ended(struct job *j, int code)
 	*j = h.jobs[--h.running];
 }
 
+/* Processor time of all children that were waited for, in seconds. */
+static double children_s(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_CHILDREN, &r);
+	return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+	       1e-6 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+static void say_time(const struct job *j, double s)
+{
+	if (h.told_s > 0 && s >= h.told_s)
+		printf("%8.1f s  %s.%s\n", s, j->s->name, j->t->name);
+}
+
 /* For one of the tests that are running, and all that it started. */
 static void await(void)
 {
+	const double before = children_s();
 	int status;
 	pid_t got;
 
@@ -299,6 +319,7 @@ static void await(void)
 	} while (got < 0 && errno == EINTR);
 	for (int i = 0; i < h.running; i++)
 		if (got < 0 || h.jobs[i].pid == got) {
+			say_time(&h.jobs[i], children_s() - before);
 			kill(-h.jobs[i].pid, SIGKILL); /* what the test started and did not end */
 			ended(&h.jobs[i], got < 0               ? EXIT_FAILURE
 			                  : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
@@ -427,19 +448,21 @@ static bool start(const char *jobs)
 
 int main(int argc, char **argv)
 {
-	const char *jobs = NULL;
+	const char *jobs = NULL, *told = "0";
 	bool listing = false;
 	int n, opt;
 	char **filters;
 
-	while ((opt = getopt(argc, argv, "lj:")) >= 0) {
+	while ((opt = getopt(argc, argv, "lj:t:")) >= 0) {
 		listing = listing || opt == 'l';
 		jobs = opt == 'j' ? optarg : jobs;
+		told = opt == 't' ? optarg : told;
 		if (opt == '?') {
-			fprintf(stderr, "usage: %s [-l] [-j N] [FILTER]...\n", argv[0]);
+			fprintf(stderr, "usage: %s [-l] [-j N] [-t S] [FILTER]...\n", argv[0]);
 			return 2;
 		}
 	}
+	h.told_s = atof(told);
 	n = argc - optind;
 	filters = argv + optind;
 	if (listing)

@@ -181,7 +181,7 @@ static void taken(const char *config, const char *const *sets, int n, const char
 static const char *const families[] = { "llama-3.2-1b", "deepseek-v2-lite", "gpt-oss-20b" };
 static const struct build_how hows[] = {
 	{ .phase = BUILD_DECODE, .style = BUILD_NPU, .batch = 2, .context = 512, .tokens = 1, .layers = 2 },
-	{ .phase = BUILD_PREFILL, .style = BUILD_NPU, .batch = 1, .tokens = 256, .layers = 2 }
+	{ .phase = BUILD_PREFILL, .style = BUILD_NPU, .batch = 1, .tokens = 48, .layers = 2 }
 };
 
 TEST(what_is_mapped_for_any_machine_is_taken)
