@@ -213,11 +213,24 @@ static void pieces(struct eval *e, int i)
 	}
 }
 
+/* Tiles in flight: as many as SRAM has places, as stages, as loads that may be under way. */
+static double places_of(const struct product *p, const struct map_levels *l, const struct nest *x)
+{
+	const uint64_t capacity = p->capacity > x->held ? p->capacity - x->held : 0;
+	double places = x->slot ? (double)(capacity / x->slot) : (double)l->stages;
+	uint64_t loads = 0;
+
+	for (int i = A; i <= B; i++)
+		loads += p->move[i] && !p->free[i] && x->moves[i] > 1;
+	places = less(places, (double)l->stages);
+	places = more(1, less(places, (double)(l->outstanding / ps_max(1, loads))));
+	return l->overlap < 1 ? map_places(places, l->overlap) : places;
+}
+
 static void prepare(struct eval *e)
 {
 	const struct product *p = e->p;
 	const struct nest *x = e->x;
-	uint64_t loads = 0, capacity;
 
 	e->uneven = map_nest_uneven(p, x);
 	for (int i = 0; i < OPERANDS; i++) {
@@ -227,16 +240,10 @@ static void prepare(struct eval *e)
 		pieces(e, i);
 		e->fresh[i] = fresh(p, e->l, x, i);
 		e->again[i] = more(lost_again(p, e->l, x, i), 0);
-		loads += i != C && x->moves[i] > 1;
 	}
 	if (e->l->cache && p->move[C] && !p->free[C])
 		e->back = map_cost_whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
-	capacity = p->capacity > x->held ? p->capacity - x->held : 0;
-	e->places = x->slot ? (double)(capacity / x->slot) : (double)e->l->stages;
-	e->places = less(e->places, (double)e->l->stages);
-	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));
-	if (e->l->overlap < 1)
-		e->places = map_places(e->places, e->l->overlap);
+	e->places = places_of(p, e->l, x);
 	e->deep = less(e->places, (double)x->tiles) - 1;
 }
 
@@ -585,11 +592,34 @@ static double bound_behind(struct eval *e)
 	return map_cost_behind(e, &none);
 }
 
+/* Where tiles wait for those before them, what all but the first take in SRAM from load to store: `tiles` and `head`, servers'
+ * times of all that moves tile by tile and of the first of it; `loads`, tiles of the operand of which most are loaded. */
+static double bound_turns(const struct eval *e, const double tiles[SERVERS], const double head[SERVERS], double loads,
+                          double places)
+{
+	const struct nest *x = e->x;
+	double stores = (double)(e->p->size[M] / x->tile[M]) * (double)(e->p->size[N] / x->tile[N]), moved = 0, t;
+
+	for (int r = 0; r < BESIDE; r++)
+		moved = more(moved, tiles[r] - head[r]);
+	t = moved + more(0, loads - 1) * e->l->hit + math_of(e->l, x, e->uneven) - (double)x->at[0].span;
+	t += (double)(x->tiles - 1) * (double)x->math.plan.latency;
+	if (stores > 1 && x->moves[C] > 1 && e->p->move[C] && !e->p->free[C]) {
+		const struct piece q = piece_of(e->p, e->l, x, C, x->tile, x->bytes[C]);
+
+		t += (stores - 1) *
+		     (exchanged(e->l, (double)x->at[0].exchange) + (double)x->math.plan.exchange_latency + e->l->store +
+		      more(more(q.net, q.dma), q.l2));
+	}
+	return t / places;
+}
+
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
 	struct eval e = { .p = p, .l = l, .x = x, .uneven = map_nest_uneven(p, x), .dims[C] = dims_of(C) };
 	double v[SERVERS] = { 0 }, tiles[SERVERS] = { 0 }, head[SERVERS] = { 0 };
-	double start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, end, math;
+	double start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, loads = 0, end, math;
+	const double places = l->overlap < 1 ? places_of(p, l, x) : 0;
 
 	for (int d = 0; d < K; d++)
 		sums *= (double)(p->size[d] / x->tile[d]);
@@ -614,6 +644,7 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 		start = more(start, more(q.l2, more(q.net, q.dma)));
 		first += once ? p->before[i] * q.bytes : 0;
 		if (!once) {
+			loads = more(loads, times);
 			tiles[DRAM] += far * map_cost_whole(p, i) * l->dram;
 			add_tiles(l, &q, 0, times, tiles);
 			add_tiles(l, &q, far, 1, head);
@@ -628,6 +659,9 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 	for (int r = 0; r < BESIDE; r++)
 		most = more(most, tiles[r] + less(math, head[r]) + end);
 	start = more(start + latency + miss, wait_of(p, l)) + first;
-	return l->launch + more(latency + miss + most, start + math_of(l, x, e.uneven) + end) +
-	       map_overhead(p->m, x->tiles);
+	most = more(latency + miss + most, start + math_of(l, x, e.uneven) + end);
+	if (places > 0 && (double)x->tiles > places)
+		most = more(most, (places > 1 ? latency + miss : start + math) +
+		                          bound_turns(&e, tiles, head, loads, places) + end);
+	return l->launch + most + map_overhead(p->m, x->tiles);
 }
