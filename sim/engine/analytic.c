@@ -23,6 +23,7 @@ struct analytic {
 	struct transfer *transfer; /* of their transfers, all but the last of a loop */
 	struct access *again;      /* of what moves once more, after its first time */
 	struct transfer *transfer_again;
+	uint64_t *end_of;         /* where the instruction's last transfer ended in what it moves */
 	struct transfer *at_edge; /* by instruction, of those with uneven tiles, first and again, by edge */
 	uint32_t *order;          /* a command's instructions by phase and sort */
 	ps_t *done;               /* by command */
@@ -87,12 +88,14 @@ static void drop_program(struct analytic *a)
 	free(a->transfer);
 	free(a->again);
 	free(a->transfer_again);
+	free(a->end_of);
 	free(a->at_edge);
 	free(a->order);
 	free(a->done);
 	a->pinned = NULL;
 	a->access = a->again = NULL;
 	a->transfer = a->transfer_again = a->at_edge = NULL;
+	a->end_of = NULL;
 	a->order = NULL;
 	a->done = NULL;
 }
@@ -110,7 +113,8 @@ int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e
 	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->access = calloc(most, sizeof *a->access)) ||
 	    !(a->transfer = calloc(most, sizeof *a->transfer)) || !(a->again = calloc(most, sizeof *a->again)) ||
 	    !(a->transfer_again = calloc(most, sizeof *a->transfer_again)) ||
-	    !(a->order = calloc(most, sizeof *a->order)) || !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)))
+	    !(a->end_of = calloc(most, sizeof *a->end_of)) || !(a->order = calloc(most, sizeof *a->order)) ||
+	    !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)))
 		return err_set(e, ERR_NOMEM, "out of memory for a program in closed form");
 	return hierarchy_contents(&a->mem, end_of(p), e);
 }
@@ -505,7 +509,8 @@ static inline ps_t analytic_move(struct analytic *a, const struct flight *x, enu
 			                          isa_share(y.share, access->bytes - from, y.bytes));
 			t = &last;
 		}
-		done = hierarchy_move(&a->mem, access, t, mine, mine >= x->ready, s);
+		done = hierarchy_move(&a->mem, access, t, mine, mine >= x->ready, from && from == a->end_of[*n], s);
+		a->end_of[*n] = from + t->bytes;
 		x->acc->mem_bytes += t->bytes;
 		end = ps_max(end, done);
 		if (s == slowest)

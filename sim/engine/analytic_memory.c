@@ -76,7 +76,9 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	h->dram_server.most = UINT64_MAX / h->dram_server.per_byte;
 	h->dram_pins_ppm = least * 1000000 / h->dram_server.per_byte;
 	h->write_per_byte = write > least ? write : least;
-	h->dram_latency += t.t_controller + t.t_rp + t.t_rcd + t.t_cl;
+	h->dram_opens = t.t_rp + t.t_rcd;
+	h->dram_row = t.row_bytes;
+	h->dram_latency += t.t_controller + h->dram_opens + t.t_cl;
 	/* A queue's high mark is a quarter of its places, its low mark a quarter of that. */
 	h->posts = c->queue / 4;
 	h->post_span = (MEMQ_RUNS * l2_chunk(&h->c->mem.l2) * h->write_per_byte) >> SERVER_FRACTION;
@@ -130,12 +132,13 @@ static ps_t dram_post(struct hierarchy *h, ps_t at, ps_t span)
 
 /* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs; from its
  * first byte to its last. */
-static struct booking dram_take(struct hierarchy *h, ps_t at, const struct transfer *t)
+static struct booking dram_take(struct hierarchy *h, ps_t at, const struct transfer *t, bool goes_on)
 {
+	const ps_t latency = h->dram_latency - (goes_on ? t->dram_sooner : 0);
 	struct booking b = server_book(&h->dram_server, at, t->dram_span);
 
-	b.end = ps_max(b.end, b.start + t->dram_least) + h->dram_latency;
-	b.start += h->dram_latency;
+	b.end = ps_max(b.end, b.start + t->dram_least) + latency;
+	b.start += latency;
 	return b;
 }
 
@@ -149,6 +152,13 @@ static ps_t dram_least(const struct hierarchy *h, uint64_t bytes)
 	else
 		most *= div_up(div_up(bytes, h->dram_interleave), h->dram_units);
 	return (most * h->dram_unit_per_byte) >> SERVER_FRACTION;
+}
+
+/* Of closing and opening a row what is spared where a transfer goes on behind the one before: of rows that hold several such
+ * transfers only the first one opens them. */
+static ps_t dram_sooner(const struct hierarchy *h, uint64_t bytes)
+{
+	return bytes < h->dram_row ? h->dram_opens - h->dram_opens * bytes / h->dram_row : 0;
 }
 
 void hierarchy_dram(const struct hierarchy *h, struct map_dram *out)
@@ -522,6 +532,7 @@ struct transfer hierarchy_transfer(const struct hierarchy *h, const struct acces
 	t.kv_span = server_time_of(&h->kv_server, t.kv);
 	t.dram_span = server_time_of(&h->dram_server, t.dram);
 	t.dram_least = dram_least(h, t.dram);
+	t.dram_sooner = dram_sooner(h, t.dram);
 	t.writeback_span = (t.writeback * h->write_per_byte) >> SERVER_FRACTION;
 	t.dma_span = server_time_of(&h->dma_server, share ? share * h->c->cores : bytes);
 	if (h->noc.port && t.past_l1)
@@ -548,30 +559,31 @@ static struct booking joined(struct booking here, struct booking below, bool all
 }
 
 /* From the L2's door, or DRAM's where there is none: when the first byte is answered, and the last. */
-static inline struct booking l2_move(struct hierarchy *h, const struct transfer *t, ps_t at)
+static inline struct booking l2_move(struct hierarchy *h, const struct transfer *t, ps_t at, bool goes_on)
 {
 	struct booking l2;
 
 	if (!h->c->mem.l2.size)
-		return dram_take(h, at, t);
+		return dram_take(h, at, t, goes_on);
 	l2 = server_book(&h->l2_server, at, t->l2_span);
 	at = l2.start + h->c->mem.l2.miss_latency;
 	if (t->dram)
-		l2 = joined(l2, dram_take(h, at, t), t->dram >= t->l2);
+		l2 = joined(l2, dram_take(h, at, t, goes_on), t->dram >= t->l2);
 	if (t->writeback)
 		l2.end = ps_max(l2.end, dram_post(h, at, t->writeback_span));
 	return later(l2, h->l2_latency + h->far_latency);
 }
 
-static inline struct booking behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+static inline struct booking behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at,
+                                        bool goes_on)
 {
 	struct booking b;
 
 	if (!a->to_kv)
-		return l2_move(h, t, at);
+		return l2_move(h, t, at, goes_on);
 	b = server_book(&h->kv_server, at, t->kv_span);
 	if (t->l2)
-		b = joined(b, l2_move(h, t, b.start), t->l2 >= t->kv);
+		b = joined(b, l2_move(h, t, b.start, goes_on), t->l2 >= t->kv);
 	return later(b, h->c->mem.kv_buffer.latency);
 }
 
@@ -586,7 +598,8 @@ static struct booking streamed(struct server *s, struct booking b, ps_t span)
 }
 
 /* Through the network and whatever is behind it, from the cores' side and back. */
-static struct booking past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+static struct booking past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at,
+                               bool goes_on)
 {
 	struct server *links = &h->noc_server[a->write && !h->noc.one_way];
 	struct booking b;
@@ -596,14 +609,14 @@ static struct booking past_noc(struct hierarchy *h, const struct access *a, cons
 		return later(streamed(links, (struct booking){ at, at }, t->noc_span), h->noc.between);
 	if (a->write && t->noc_span)
 		at = server_book(links, at, t->noc_span).end;
-	b = behind_noc(h, a, t, at + h->noc.latency);
+	b = behind_noc(h, a, t, at + h->noc.latency, goes_on);
 	if (!a->write && t->noc_span)
 		b = streamed(links, b, t->noc_span);
 	return later(b, h->noc.latency);
 }
 
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
-                    struct core_move *m)
+                    bool goes_on, struct core_move *m)
 {
 	const ps_t sent = ps_max(issue, h->replies[demand][h->next_reply[demand]]) + h->c->dma.setup;
 	const bool l1 = h->l1 && !a->between;
@@ -613,10 +626,10 @@ ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct tr
 	if (l1) {
 		b = server_book(&h->l1_server, sent, t->l1_span);
 		if (t->past_l1)
-			b = joined(b, past_noc(h, a, t, b.start), t->past_l1 >= t->bytes);
+			b = joined(b, past_noc(h, a, t, b.start, goes_on), t->past_l1 >= t->bytes);
 		b = later(b, h->c->mem.l1.latency);
 	} else {
-		b = past_noc(h, a, t, sent);
+		b = past_noc(h, a, t, sent, goes_on);
 	}
 	h->replies[demand][h->next_reply[demand]] = b.end;
 	h->next_reply[demand] = h->next_reply[demand] + 1 == h->c->dma.outstanding ? 0 : h->next_reply[demand] + 1;

@@ -30,7 +30,8 @@ struct transfer {
 	uint64_t bytes, past_l1, kv, l2, dram, writeback; /* l2: asked of it, or of DRAM where there is none */
 	uint64_t noc_load;
 	ps_t l1_span, l2_span, kv_span, dram_span, writeback_span, dma_span, noc_span;
-	ps_t dram_least; /* what the fullest channel needs */
+	ps_t dram_least;  /* what the fullest channel needs */
+	ps_t dram_sooner; /* behind a transfer that it goes on from: rows that are open by then */
 };
 
 struct hierarchy_counts {
@@ -52,6 +53,8 @@ struct hierarchy {
 	uint64_t write_per_byte; /* DRAM time of a byte written, as server.per_byte */
 	uint64_t dram_pins_ppm;  /* what its pins need of the time it is booked: the rest is its banks' */
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
+	ps_t dram_opens;                            /* of it, closing a row and opening another */
+	uint64_t dram_row;                          /* bytes of a row */
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
 	uint64_t owed;    /* bytes of what was posted when the last pass was over: counted with the next */
@@ -84,9 +87,10 @@ struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uin
 struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share);
 /* Partial sums among cores for so long, of ports, links and the DMA engines that send them; returns when it is over. */
 ps_t hierarchy_exchange(struct hierarchy *h, ps_t at, ps_t span);
-/* Makes the transfer, from `issue` on; returns when its last byte is through the engines. */
+/* Makes the transfer, from `issue` on; returns when its last byte is through the engines. `goes_on`: its bytes lie behind those
+ * of the transfer before. */
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
-                    struct core_move *m);
+                    bool goes_on, struct core_move *m);
 /* How full its servers are booked from a moment to a move's end. Later moves are not booked yet, so of a server that is done
  * with the move before its end it is as long a time that ends with its bookings. */
 struct core_use hierarchy_use(const struct hierarchy *h, const struct core_move *m, ps_t from);

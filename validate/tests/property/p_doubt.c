@@ -21,8 +21,8 @@
 #define SHORT         (10 * PS_US) /* below it, a queue's last transfer is more than that */
 #define CAUSAL_PPM    700000       /* half, and what is not of the pairs: its operands and the blocks on the diagonal */
 #define FORCED_MEDIAN 1            /* percent, of forced mappings */
-#define FORCED_P90    8
-#define FORCED_P99    20
+#define FORCED_P90    6
+#define FORCED_P99    15
 #define MACHINES_MOST 64
 #define FILE_NAME     "/tmp/doubt.csv"
 #define PICK(r, v)    ((v)[rng_below(r, sizeof(v) / sizeof *(v))])
