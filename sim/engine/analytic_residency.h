@@ -6,7 +6,9 @@
  * about the size of the level is partly lost, as there. A level that keeps (`ways` 0: the KV buffer) takes in what fits and
  * never gives it up. What an L2 keeps under another policy than lru, analytic_sample.h tells.
  * Leaves out: conflicts within a block; sectors of a chunk (one byte of it here is all of it here).
- * A block is one to 64 chunks, about a 64th of the level, so a touch costs the host the same at any capacity.
+ * A block is one to 64 chunks, about a 64th of the level. Neighbouring sets that hold the same blocks of a tag in the same order are
+ * followed as one, so a stream costs the host what differs among sets, and not each block that it passes; the answer is that of one
+ * block after the other (t_analytic).
  * Invariant: I1 chunks held <= capacity, always. */
 #ifndef NPUSIM_SIM_ENGINE_ANALYTIC_RESIDENCY_H
 #define NPUSIM_SIM_ENGINE_ANALYTIC_RESIDENCY_H

@@ -181,10 +181,68 @@ TEST(parts_of_chunks_count_their_own_bytes)
 	residency_free(r);
 }
 
+static struct residency_found touched_in_parts(struct residency *r, uint64_t at, uint64_t end, enum residency_use use)
+{
+	const uint64_t most = 64 * CHUNK; /* a block, or some of them */
+	struct residency_found sum = { 0, 0, 0 };
+
+	while (at < end) {
+		const uint64_t stop = ps_min(end, (at / most + 1) * most);
+		const struct residency_found f = residency_touch(r, at, stop - at, use);
+
+		sum.hit += f.hit;
+		sum.kept += f.kept;
+		sum.evicted += f.evicted;
+		at = stop;
+	}
+	return sum;
+}
+
+/* What passes many sets at once leaves them as one block after the other would. */
+TEST(a_range_does_what_its_parts_do_one_after_the_other)
+{
+	static const uint32_t ways[] = { 0, 1, 3, 16 };
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "residency");
+	for (int i = 0; i < test_rounds(50, 100, 1000); i++) {
+		struct err e = ERR_INIT;
+		const uint64_t chunks = 1 + rng_below(&r, rng_below(&r, 2) ? 300 : 20000),
+			       end = (1 + chunks) * 3 * CHUNK;
+		const uint32_t n = ways[rng_below(&r, 4)];
+		const bool hash = rng_below(&r, 2);
+		struct residency *whole = residency_new(chunks * CHUNK, CHUNK, n, hash, end, &e),
+				 *parts = residency_new(chunks * CHUNK, CHUNK, n, hash, end, &e);
+
+		CHECK(whole && parts);
+		for (int k = 0; k < 60; k++) {
+			const uint64_t at = rng_below(&r, end),
+				       most = rng_below(&r, 3) ? end - at : ps_min(end - at, 9 * CHUNK),
+				       bytes = 1 + rng_below(&r, most);
+			const enum residency_use use = (enum residency_use)rng_below(&r, 3);
+			const struct residency_found f = residency_touch(whole, at, bytes, use),
+						     g = touched_in_parts(parts, at, at + bytes, use);
+
+			CHECK_U64(f.hit, g.hit);
+			CHECK_U64(f.kept, g.kept);
+			CHECK_U64(f.evicted, g.evicted);
+			CHECK_U64(residency_dirty(whole), residency_dirty(parts));
+			CHECK_U64(residency_bytes(whole), residency_bytes(parts));
+			CHECK_U64(residency_here(whole, at / 2, bytes), residency_here(parts, at / 2, bytes));
+			if (rng_below(&r, 8) == 0) {
+				residency_drop(whole, at, bytes);
+				residency_drop(parts, at, bytes);
+			}
+		}
+		residency_free(whole);
+		residency_free(parts);
+	}
+}
+
 SUITE(t_analytic, T(bookings_follow_each_other_and_fill_what_was_left_free),
       T(a_server_gives_only_what_is_free_between_two_moments),
       T(any_bookings_take_the_moments_that_a_list_of_moments_would_give),
       T(a_server_with_more_gaps_than_it_remembers_never_books_a_moment_twice),
       T(what_comes_again_within_the_capacity_is_there_and_beyond_it_is_not),
       T(bytes_that_were_written_leave_dirty_and_only_once), T(a_level_that_keeps_takes_what_fits_and_never_gives_it_up),
-      T(parts_of_chunks_count_their_own_bytes));
+      T(parts_of_chunks_count_their_own_bytes), T(a_range_does_what_its_parts_do_one_after_the_other));
