@@ -320,10 +320,53 @@ TEST(prompts_of_engines_have_the_engines_tiles)
 	o.library = OP_LIBRARY_FLASHINFER;
 	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
 	CHECK(x.kernel[0].tile_n == 128 && x.kernel[0].shares && x.kernel[0].loop_cycles == 0);
+	CHECK_U64(x.n, 1); /* 2048 CTAs: none is left over for a part of the keys */
 	o.dtype = DT_FP8;
 	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
 	CHECK(x.kernel[0].loop_cycles > 0);
 	bed_down(&b);
+}
+
+/* FlashInfer's prompts: where blocks of queries leave SMs idle, keys are split into as many parts as two CTAs an SM have room for,
+ * of 128 keys at least; another kernel joins them, a row of a head after the other. */
+TEST(few_prompts_split_their_keys)
+{
+	static const struct {
+		uint64_t batch, queries, window;
+		uint32_t parts;
+	} want[] = {
+		{ 1, 128, 0, 1 },    /* 128 keys are not split */
+		{ 1, 1536, 0, 8 },   /* 24 blocks of queries: nine parts each, three pages a part */
+		{ 1, 6144, 128, 2 }, /* a window's five pages, two parts of three */
+		{ 64, 1536, 0, 1 },
+	};
+	ps_t took[sizeof want / sizeof *want];
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op_stream s = { 0 };
+		struct op o = decode(want[i].batch, 2, 1, want[i].queries, 128);
+		struct geometry x;
+		struct gpu_launch l[2];
+		struct bed b;
+
+		o.shape.q_len = want[i].queries;
+		o.shape.window = want[i].window;
+		o.shape.causal = true;
+		o.library = OP_LIBRARY_FLASHINFER;
+		bed_up(&b, DEVICE AMPERE);
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.at[0].grid[0], div_up(2 * want[i].queries, 128) * want[i].parts);
+		CHECK_U64(x.n, want[i].parts > 1 ? 2 : 1);
+		took[i] = 0;
+		for (uint32_t n = 0; n < x.n; n++) {
+			l[n] = (struct gpu_launch){
+				.stream = &s, .op = &o, .at = &x.at[n], .kernel = x.kernel[n], .nth = n, .count = x.n
+			};
+			took[i] += gpu_time(&b.g, &l[n]).total;
+		}
+		bed_down(&b);
+	}
+	CHECK(took[0] < took[1] && took[1] < took[3]);
 }
 
 #define PROMPT \
@@ -929,7 +972,7 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "h200", "prefill_attn_h200_sxm", "attention vllm_flash_attn_fa3, prompts", 13, 12 },
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flash_attn_fa2, prompts", 11, 6 },
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flashinfer_fiprefill, prompts",
-		  17, 7 },
+		  13, 7 },
 		{ "b200", "gemm_m1-64_b200_sxm", "gemm bfloat16", 10, 7 },
 		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 14,
 		  16 },
@@ -977,7 +1020,7 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
-      T(prompts_of_engines_have_the_engines_tiles),
+      T(prompts_of_engines_have_the_engines_tiles), T(few_prompts_split_their_keys),
       T(prompts_are_causal_and_a_window_shortens_them), T(experts_are_two_grouped_products_of_the_fullest_chip),
       T(experts_are_those_of_the_model_that_has_such_shapes), T(tiles_of_other_chips_are_cleared),
       T(uneven_draws_keep_all_picks_and_fill_the_first_chip), T(cutlass_experts_multiply_whole_tiles),
