@@ -171,6 +171,30 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
 }
 
+/* The same over prompts: as few rows a tile as 16 or the heads that share keys, so that a query or some of them with all those
+ * heads are a CTA, two an SM; nothing is split. 1,100 cycles a tile beside its products, chosen on the rows in sight. */
+static void triton_prompt(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	const uint64_t shared = s->heads / kv > 1 ? s->heads / kv : 1;
+	const uint32_t rows = shared > 16 ? UINT32_C(1) << log2_up(shared) : 16;
+
+	out->n = 0;
+	gpu_geometry_put(out, k, o, "kernel_unified_attention",
+	                 (struct grid){ div_up(s->q_len, rows / shared), kv, batch, 128 });
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = 40 << 10;
+	out->kernel[0].form = KERNEL_FLASH;
+	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].tile_n = rows;
+	out->kernel[0].tile_k = 32;
+	out->kernel[0].stages = 2;
+	out->kernel[0].asynchronous = out->kernel[0].shares = 1;
+	out->kernel[0].start = 5;
+	out->kernel[0].loop_cycles = 1100;
+}
+
 /* Many queries where a library has no wgmma: FlashAttention 2's kernel, or with a bias on the scores (a fourth operand)
  * PyTorch's memory-efficient one, which profiles of an RTX 5090 show (traces/rtx5090/dsocr_counters.csv, kernel 9: 128
  * registers, four CTAs an SM). Tiles: Dao-AILab/flash-attention csrc/flash_attn/src/flash_fwd_launch_template.h; PyTorch
@@ -369,6 +393,10 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 
 	if (paged_by(g, o) == OP_LIBRARY_FLASH3) {
 		flash3(g, k, o, out);
+		return true;
+	}
+	if (s->q_len > 1 && paged_by(g, o) == OP_LIBRARY_TRITON) {
+		triton_prompt(k, o, out);
 		return true;
 	}
 	if (s->q_len > 64 && !gpu_geometry_by_warps(g))

@@ -369,6 +369,32 @@ TEST(few_prompts_split_their_keys)
 	CHECK(took[0] < took[1] && took[1] < took[3]);
 }
 
+/* vLLM's Triton kernel has a CTA for each query with its heads, or for as many as fill 16 rows, on every card. */
+TEST(triton_s_prompts_have_sixteen_rows_a_cta)
+{
+	static const struct {
+		uint64_t heads;
+		uint32_t rows, ctas; /* along 4096 queries */
+	} want[] = { { 4, 16, 1024 }, { 16, 16, 4096 }, { 1, 16, 256 }, { 24, 32, 4096 } };
+
+	for (size_t i = 0; i < 2 * (sizeof want / sizeof *want); i++) {
+		struct op_stream s = { 0 };
+		struct op o = decode(2, want[i / 2].heads, 1, 4096, 192);
+		struct geometry x;
+		struct bed b;
+
+		o.shape.q_len = 4096;
+		o.shape.causal = true;
+		o.library = OP_LIBRARY_TRITON;
+		bed_up(&b, i % 2 ? DEVICE HOPPER : DEVICE AMPERE);
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK(x.n == 1 && x.kernel[0].form == KERNEL_FLASH && x.kernel[0].shares);
+		CHECK_U64(x.kernel[0].tile_n, want[i / 2].rows);
+		CHECK_U64(x.at[0].grid[0], want[i / 2].ctas);
+		bed_down(&b);
+	}
+}
+
 #define PROMPT \
 	"kernel_source,batch_size,isl,num_heads,num_key_value_heads,head_dim,kv_cache_dtype,step,window_size,us\n"
 
@@ -973,6 +999,7 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flash_attn_fa2, prompts", 11, 6 },
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flashinfer_fiprefill, prompts",
 		  13, 7 },
+		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_triton_attn, prompts", 9, 5 },
 		{ "b200", "gemm_m1-64_b200_sxm", "gemm bfloat16", 10, 7 },
 		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 14,
 		  16 },
@@ -1021,11 +1048,11 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
       T(prompts_of_engines_have_the_engines_tiles), T(few_prompts_split_their_keys),
-      T(prompts_are_causal_and_a_window_shortens_them), T(experts_are_two_grouped_products_of_the_fullest_chip),
-      T(experts_are_those_of_the_model_that_has_such_shapes), T(tiles_of_other_chips_are_cleared),
-      T(uneven_draws_keep_all_picks_and_fill_the_first_chip), T(cutlass_experts_multiply_whole_tiles),
-      T(marlins_experts_take_rows_of_a_tile_by_picks), T(uneven_picks_are_more_on_one_chip),
-      T(kernels_of_engines_stay_as_near_as_they_are),
+      T(triton_s_prompts_have_sixteen_rows_a_cta), T(prompts_are_causal_and_a_window_shortens_them),
+      T(experts_are_two_grouped_products_of_the_fullest_chip), T(experts_are_those_of_the_model_that_has_such_shapes),
+      T(tiles_of_other_chips_are_cleared), T(uneven_draws_keep_all_picks_and_fill_the_first_chip),
+      T(cutlass_experts_multiply_whole_tiles), T(marlins_experts_take_rows_of_a_tile_by_picks),
+      T(uneven_picks_are_more_on_one_chip), T(kernels_of_engines_stay_as_near_as_they_are),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
       T(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
       T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
