@@ -23,3 +23,8 @@ struct experts_tile experts_tile_of(uint64_t tokens)
 		                      .outputs = tokens <= 64 ? 64 : 128,
 		                      .threads = tokens <= 128 ? 128 : 256 };
 }
+
+struct experts_tile experts_tile_of_blocks(uint64_t tokens)
+{
+	return (struct experts_tile){ .rows = tokens <= 64 ? 16 : 64, .outputs = 128, .threads = 128 };
+}

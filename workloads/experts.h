@@ -14,5 +14,7 @@ struct experts_tile {
 	uint32_t rows, outputs, threads;
 };
 struct experts_tile experts_tile_of(uint64_t tokens);
+/* ... of 8-bit weights with a scale for 128 by 128 of them. */
+struct experts_tile experts_tile_of_blocks(uint64_t tokens);
 
 #endif

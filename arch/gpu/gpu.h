@@ -48,6 +48,7 @@ struct gpu_launch {
 	uint32_t nth, count; /* of the op's launches */
 	uint32_t others;     /* launches of other kernels since this one's last; UINT32_MAX: it is the first */
 	uint64_t fresh;      /* bytes of its largest operand that was written and is read for the first time */
+	uint64_t idle;       /* CTAs behind the others that find their tile to be another device's, and clear it */
 	struct gpu_mem mem;
 };
 

@@ -220,6 +220,12 @@ void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
 	uint64_t parts = l->nth && (l - 1)->at->grid[0] ? (l - 1)->at->grid[0] : 1;
 	uint64_t dim = s->v_dim ? s->v_dim : s->head_dim;
 
+	if (l->kernel.turns) { /* rows one after the other, for all of an SM's CTAs together */
+		t->start = clock_span(l->kernel.cycles, g->clock) + l->kernel.steps * g->c->step_l2;
+		t->chain = l->kernel.turns * clock_span(l->kernel.loop_cycles, g->clock);
+		t->body = ps_max(t->chain, gpu_memory_time(g, &l->mem));
+		return;
+	}
 	if (l->kernel.steps) { /* parts one after the other, or as many at once as there are threads for */
 		t->start = clock_span(l->kernel.cycles, g->clock);
 		t->chain = div_up(parts, l->kernel.unroll ? l->kernel.unroll : 1) *

@@ -79,6 +79,8 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 		pipe += mates * store;
 	seen = gpu_tiles_of(s, k->tile_n, k->tile_k, shared);
 	heads = s->heads / shared * (s->batch ? s->batch : 1);
+	if (k->moves == KERNEL_MOVES_READS && x.ctas > seen.blocks * heads) /* a part of the keys a CTA */
+		seen.longest = div_up(seen.longest, x.ctas / (seen.blocks * heads));
 	if (x.ctas <= slots)
 		tiles = seen.longest;
 	else if (s->causal) /* blocks of all lengths: work is even, and half a mean block hangs over */

@@ -81,23 +81,41 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[1].cycles = 3680;                           /* as FlashAttention's */
 }
 
+/* How many pages of 64 keys a CTA of prompts takes: the least from two on that leaves no more CTAs than two an SM; a window
+ * is as long as its queries see (scheduler.cuh, PrefillBinarySearchKVChunkSize). */
+static uint64_t flashinfer_chunk(const struct op_shape *s, uint64_t tiles, uint64_t rows, uint64_t room,
+                                 uint64_t *pages)
+{
+	const uint64_t seen = s->window ? s->window + rows : s->kv_len;
+	uint64_t low = 2;
+
+	*pages = div_up(seen < s->kv_len ? seen : s->kv_len, 64);
+	while (low < *pages && tiles * div_up(*pages, low) > room)
+		low++;
+	return low < *pages ? low : *pages;
+}
+
 /* The same kernel over prompts: 128 rows a tile where there are as many, 64 from heads of 256 on; keys by the registers, with
- * half of an SM's shared memory. Bytes are widened once for both groups of rows, beside the products. */
-static void flashinfer_prompt(const struct kernels *k, const struct op *o, struct geometry *out)
+ * half of an SM's shared memory. Bytes are widened once for both groups of rows, beside the products. Where CTAs leave room,
+ * keys are split as in decode; what joins them takes a row of a head a turn of a CTA, 1,100 cycles of an SM each (four
+ * warps, most of whose lanes have no part; 750 where its threads are half as many rows), chosen on the rows in sight. */
+static void flashinfer_prompt(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
 	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
-	const uint64_t queries = s->q_len * (s->heads / kv);
+	const uint64_t queries = s->q_len * (s->heads / kv), room = 2 * (uint64_t)g->sms / kv;
 	const uint32_t rows = queries > 64 && s->head_dim < 256 ? 128 : queries > 16 ? 64 : 16;
 	const uint32_t keys = rows == 128 ? (s->head_dim < 128 ? 64 : 32) : s->head_dim <= 128 ? 128 : 32;
+	uint64_t pages, chunk = flashinfer_chunk(s, batch * div_up(queries, rows), rows, room, &pages), parts;
 
+	parts = pages ? div_up(pages, chunk) : 1;
 	out->n = 0;
 	gpu_geometry_put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel",
-	                 (struct grid){ div_up(queries, rows), kv, batch, 128 });
+	                 (struct grid){ div_up(queries, rows) * parts, kv, batch, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
 	out->kernel[0].form = KERNEL_FLASH;
-	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].moves = parts > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
 	out->kernel[0].tile_n = rows;
 	out->kernel[0].tile_k = keys;
 	out->kernel[0].stages = 2;
@@ -105,6 +123,17 @@ static void flashinfer_prompt(const struct kernels *k, const struct op *o, struc
 	if (dtype_bits(o->dtype) == 8) /* 1.6 instructions an element of a warp's */
 		out->kernel[0].loop_cycles = keys * 2 * (uint32_t)s->head_dim / 20;
 	out->kernel[0].start = 6;
+	if (parts == 1)
+		return;
+	gpu_geometry_put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
+	                 (struct grid){ g->sms, 1, 1, 128 });
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	out->kernel[1].turns = (uint32_t)div_up(batch * s->q_len * s->heads, g->sms);
+	out->kernel[1].steps = 1;
+	out->kernel[1].loop_cycles = s->head_dim <= 64 ? 1100 : 750;
+	out->kernel[1].cycles = 3680; /* as FlashAttention's */
 }
 
 /* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
@@ -140,6 +169,30 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
+/* The same over prompts: as few rows a tile as 16 or the heads that share keys, so that a query or some of them with all those
+ * heads are a CTA, two an SM; nothing is split. 1,100 cycles a tile beside its products, chosen on the rows in sight. */
+static void triton_prompt(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	const uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	const uint64_t shared = s->heads / kv > 1 ? s->heads / kv : 1;
+	const uint32_t rows = shared > 16 ? UINT32_C(1) << log2_up(shared) : 16;
+
+	out->n = 0;
+	gpu_geometry_put(out, k, o, "kernel_unified_attention",
+	                 (struct grid){ div_up(s->q_len, rows / shared), kv, batch, 128 });
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = 40 << 10;
+	out->kernel[0].form = KERNEL_FLASH;
+	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].tile_n = rows;
+	out->kernel[0].tile_k = 32;
+	out->kernel[0].stages = 2;
+	out->kernel[0].asynchronous = out->kernel[0].shares = 1;
+	out->kernel[0].start = 5;
+	out->kernel[0].loop_cycles = 1100;
 }
 
 /* Many queries where a library has no wgmma: FlashAttention 2's kernel, or with a bias on the scores (a fourth operand)
@@ -342,10 +395,14 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 		flash3(g, k, o, out);
 		return true;
 	}
+	if (s->q_len > 1 && paged_by(g, o) == OP_LIBRARY_TRITON) {
+		triton_prompt(k, o, out);
+		return true;
+	}
 	if (s->q_len > 64 && !gpu_geometry_by_warps(g))
 		return false;
 	if (s->q_len > 1 && paged_by(g, o) == OP_LIBRARY_FLASHINFER) {
-		flashinfer_prompt(k, o, out);
+		flashinfer_prompt(g, k, o, out);
 		return true;
 	}
 	if (s->q_len > 64) {

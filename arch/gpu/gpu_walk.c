@@ -63,6 +63,15 @@ static uint64_t gpu_walk_share(const struct gpu_launch *l, uint64_t ctas)
 	return own > even ? own : even;
 }
 
+/* CTAs with nothing to multiply go through the slots one after the other: the loads that tell them so, one behind the other,
+ * the store, and the next CTA's launch. */
+static ps_t gpu_walk_idle(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x)
+{
+	const uint64_t slots = (uint64_t)x->per_sm * g->sms;
+
+	return ps_max(clock_transfer(l->idle, g->c->cta_rate), l->idle * (l->kernel.start + 2) * g->c->step_l2 / slots);
+}
+
 void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l) };
@@ -106,4 +115,5 @@ void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 		             : l->op->shape.elems ? l->op->shape.elems
 		                                  : l->op->shape.rows * l->op->shape.cols;
 	gpu_flow_time(g, &as, &f, t);
+	t->finish += gpu_walk_idle(g, l, &f.grid);
 }

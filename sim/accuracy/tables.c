@@ -7,6 +7,7 @@
 
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/machine/machine_gpu.h"
+#include "sim/accuracy/picks.h"
 #include "sim/base/hash.h"
 #include "traces/text/csv.h"
 #include "traces/text/decimal.h"
@@ -20,7 +21,8 @@
 /* Of one row of fp8 on data-centre Blackwell, whatever its size: 14 to 21 us of 19 rows of a GB200, 13 of 15 of a B200, which
  * no other format has; one row in twelve of more than one has as much. Of the benchmark, it seems: no kernel is known. */
 #define STALL (15 * PS_US)
-#define PLAN  8 /* numbers of a sequence that a planning kernel moves */
+#define OPS   12 /* at most, of a row */
+#define PLAN  8  /* numbers of a sequence that a planning kernel moves */
 
 /* --- rows ---------------------------------------------------------------------------------------------------- */
 
@@ -267,9 +269,10 @@ static int found(struct table *t, uint64_t bytes, uint64_t small, uint64_t copie
 	return 0;
 }
 
-/* Weights (or keys and values) as the L2 has them; tokens and results were there a call ago, and are still if a call's
+/* Weights (or keys and values), a part of `all` that is read once a turn, as the L2 has them; tokens and results were there a call ago, and are still if a call's
  * bytes leave them room. */
-static int tables_move(struct table *t, struct op *o, uint64_t large, uint64_t copies, struct err *e)
+static int tables_move_beside(struct table *t, struct op *o, uint64_t large, uint64_t copies, uint64_t all,
+                              struct err *e)
 {
 	const struct op_stream *s = &t->out->stream;
 	struct gpu_mem m = { 0 };
@@ -281,18 +284,25 @@ static int tables_move(struct table *t, struct op *o, uint64_t large, uint64_t c
 		*(x->write ? &m.write : &m.read) += x->touched;
 	}
 	small = m.read - large;
-	if (large && found(t, large, small + m.write, copies, &hit, e) < 0)
+	if (large && found(t, all, small + m.write, copies, &hit, e) < 0)
 		return -1;
-	m.read_hit = (large ? hit : 0) + (large + small + m.write < t->m->mem.l2.size ? small : 0);
+	m.read_hit = (large ? (uint64_t)((double)hit / (double)all * (double)large) : 0) +
+	             (all + small + m.write < t->m->mem.l2.size ? small : 0);
+	m.write_back = all + small + m.write < t->m->mem.l2.size ? 0 : m.write;
 	for (uint32_t i = 0; i < o->n_launches; i++) {
 		struct gpu_launch *l = &t->out->work.launches[o->first_launch + i];
 
 		if (l->kernel.moves == KERNEL_MOVES_ALL || l->kernel.moves == KERNEL_MOVES_READS)
 			l->mem.read = m.read, l->mem.read_hit = m.read_hit;
 		if (l->kernel.moves == KERNEL_MOVES_ALL || l->kernel.moves == KERNEL_MOVES_WRITES)
-			l->mem.write = m.write;
+			l->mem.write = m.write, l->mem.write_back = m.write_back;
 	}
 	return 0;
+}
+
+static int tables_move(struct table *t, struct op *o, uint64_t large, uint64_t copies, struct err *e)
+{
+	return tables_move_beside(t, o, large, copies, large, e);
 }
 
 /* --- samples ------------------------------------------------------------------------------------------------- */
@@ -313,7 +323,7 @@ static int tables_grow(struct table *t, struct err *e)
 	struct op_stream *s = &c->stream;
 
 	/* Rows are counted before they are read: all arrays have their size. */
-	if (c->n + 1 > t->room || s->n_ops + 10 > t->op_room || s->n_launches + 11 > t->launch_room)
+	if (c->n + 1 > t->room || s->n_ops + OPS > t->op_room || s->n_launches + OPS + 1 > t->launch_room)
 		return err_set(e, ERR_IO, "%s: grew while it was read", t->name);
 	return 0;
 }
@@ -355,17 +365,24 @@ static int tables_drop(struct table *t, size_t ops, size_t operands, size_t tens
 	return 0;
 }
 
-static int tables_copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
+/* A kernel that reads so many bytes and writes so many. */
+static int tables_pass(struct table *t, const char *name, const char *cls, uint64_t from, uint64_t to, bool strided,
+                       struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_COPY, name, cls, DT_BF16);
 
-	o->shape.elems = elems;
+	o->shape.elems = div_up(from > to ? from : to, 2);
 	o->shape.strided = strided;
-	operand(s, o, tables_tensor(s, "from", OP_ACTIVATION, DT_BF16, 2 * elems, true), false);
-	operand(s, o, tables_tensor(s, "to", OP_ACTIVATION, DT_BF16, 2 * elems, true), true);
+	operand(s, o, tables_tensor(s, "from", OP_ACTIVATION, DT_BF16, from, true), false);
+	operand(s, o, tables_tensor(s, "to", OP_ACTIVATION, DT_BF16, to, true), true);
 	lay_out(t, o);
 	return tables_move(t, o, 0, 1, e);
+}
+
+static int tables_copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
+{
+	return tables_pass(t, name, cls, 2 * elems, 2 * elems, strided, e);
 }
 
 /* nvfp4 has a scale of 8 bits for 16 values. */
@@ -508,60 +525,29 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 
 /* --- experts -------------------------------------------------------------------------------------------------- */
 
-#define EXPERTS_MAX 1024
-#define MARLIN      "marlin_experts"
-#define SMALL       3 /* kernels: where each expert's rows begin, whose a tile is, what is padded (or pointers and strides) */
+#define MARLIN "marlin_experts"
+#define CALLS  5 /* of uneven picks in a graph, each with its own */
 
-/* Rows of each expert of the chip that has the most, and how many experts have any. `alpha` 0: even; else loads are spread
- * as x^-alpha between one row and 0.8 of the tokens, here at equal steps of its integral where the benchmark draws them,
- * and go round the chips (its collector/helper.py). */
-static uint32_t rows_of_experts(uint64_t tokens, uint32_t top, uint32_t experts, uint32_t chips, double alpha,
-                                uint64_t rows[EXPERTS_MAX])
+/* What a row does not say of the model that has such experts: their router and whether they have a gate. Sources: DeepSeek-V3's
+ * config.json (n_group, topk_group); those of Nemotron 3 (mlp_hidden_act relu2: one matrix up, no gate; the largest's
+ * experts work on a latent of 2048). */
+static const struct engine_model {
+	uint64_t hidden, inter, top, experts;
+	uint32_t groups, kept;
+	bool plain; /* no gate */
+} models[] = {
+	{ 7168, 2048, 8, 256, 8, 4, false },
+	{ 2688, 1856, 6, 128, 0, 0, true },
+	{ 2048, 5120, 22, 512, 0, 0, true },
+};
+
+static struct engine_model engine_model_of(uint64_t hidden, uint64_t inter, uint64_t top, uint64_t experts)
 {
-	const double most = 0.8 * (double)tokens > 1 ? 0.8 * (double)tokens : 1, e = 1 - alpha;
-	double load[EXPERTS_MAX], sum = 0, upto = 0;
-	uint64_t got[EXPERTS_MAX], before = 0, best = 0;
-	uint32_t hit = 0;
-
-	if (alpha == 0) { /* each chip as many picks, each expert of it as many rows */
-		const uint64_t picks = div_up(tokens * top, chips);
-
-		hit = (uint32_t)(picks < experts / chips ? picks : experts / chips);
-		for (uint32_t i = 0; i < hit; i++)
-			rows[i] = picks / hit + (i < picks % hit);
-		return hit;
-	}
-
-	for (uint32_t i = 0; i < experts; i++) { /* the fullest first */
-		const double u = (experts - i - 0.5) / experts;
-
-		load[i] = pow((pow(most, e) - 1) * u + 1, 1 / e);
-		sum += load[i];
-	}
-	for (uint32_t i = 0; i < experts; i++) {
-		uint64_t end;
-
-		upto += load[i] / sum * (double)(tokens * top);
-		end = (uint64_t)(upto + 0.5);
-		got[i] = end - before < tokens ? end - before : tokens;
-		before = end;
-	}
-	for (uint32_t c = 0; c < chips; c++) {
-		uint64_t n = 0;
-
-		for (uint32_t i = c; i < experts; i += chips)
-			n += got[i];
-		if (n <= best)
-			continue;
-		best = n;
-		hit = 0;
-		for (uint32_t i = c; i < experts; i += chips)
-			if (got[i])
-				rows[hit++] = got[i];
-	}
-	if (!hit)
-		rows[hit++] = 1;
-	return hit;
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		if (models[i].hidden == hidden && models[i].inter == inter && models[i].top == top &&
+		    models[i].experts == experts)
+			return models[i];
+	return (struct engine_model){ .hidden = hidden, .inter = inter, .top = top, .experts = experts };
 }
 
 /* The kernel of experts that are not laid out as vLLM's Triton kernel lays them; NULL: that one. FlashInfer's of CUTLASS run
@@ -605,20 +591,40 @@ static uint32_t marlin_rows(uint64_t picks, uint64_t experts)
 	return rows[i];
 }
 
+/* 4-bit weights have a scale of a byte for 16 or two. */
+static uint64_t experts_bytes(uint64_t experts, uint64_t weights, uint32_t bits)
+{
+	return experts * weights * bits / 8 + (bits == 4 ? experts * weights / 16 : 0);
+}
+
+/* Uneven calls pick other experts each time: how many times one call's the calls of a graph read. */
+static uint64_t experts_copies(uint64_t hit, uint64_t experts, double alpha)
+{
+	const double missed = 1 - (double)hit / (double)experts;
+
+	return alpha > 0 ? (uint64_t)((1 - pow(missed, CALLS)) * (double)experts / (double)hit + 0.5) : 1;
+}
+
 struct experts_asked {
 	uint64_t tokens, picks, experts; /* picks of all chips; experts of this one */
+	uint64_t weights, copies;        /* of an expert, all; times a graph's calls read what one reads */
+	const struct picks *of;
+	bool block; /* 8 bits with scales of blocks */
 };
 
-/* One of the two grouped products: rows[i] rows of expert i times its weights. */
+/* One of the two grouped products: each expert's rows times its weights. vLLM's Triton kernel lays out the rows of all chips and
+ * clears those of the others (fused_moe.py, write_zeros_to_output). */
 static int grouped(struct table *t, const char *name, const char *cls, enum dtype d, uint32_t bits,
-                   const uint64_t *rows, uint32_t hit, struct experts_asked x, uint64_t n, uint64_t k, struct err *e)
+                   struct experts_asked x, uint64_t n, uint64_t k, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
 	const char *own = experts_kernel(t);
-	struct experts_tile tile = experts_tile_of(x.tokens);
+	const uint64_t *rows = x.of->own;
+	const uint32_t hit = x.of->n_own;
+	struct experts_tile tile = x.block ? experts_tile_of_blocks(x.tokens) : experts_tile_of(x.tokens);
 	struct kernel kernel;
-	uint64_t all = 0, tiles = 0, weights = hit * n * k * bits / 8 + (bits == 4 ? hit * n * k / 16 : 0);
+	uint64_t all = 0, tiles = 0, idle = 0, weights = experts_bytes(hit, n * k, bits);
 
 	kernel = kernels_match(t->k, own ? own : "fused_moe_kernel", o->rule);
 	if (own && strncmp(own, MARLIN, sizeof MARLIN - 1) == 0)
@@ -629,10 +635,12 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 		all += rows[i];
 		tiles += div_up(rows[i], tile.rows);
 	}
+	for (uint32_t i = 0; !own && i < x.of->n_others; i++)
+		idle += div_up(x.of->others[i], tile.rows);
 	o->shape = (struct op_shape){ .batch = hit, .m = div_up(all, hit), .n = n, .k = k, .strided = true };
 	operand(s, o, tables_tensor(s, "x", OP_ACTIVATION, d, dtype_bytes(d, all * k), true), false);
 	operand(s, o, tables_tensor(s, "w", OP_WEIGHT, d, weights, true), false);
-	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * all * n, false), true);
+	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * (own ? all : x.picks) * n, false), true);
 	if (d == DT_FP4 && !own) {
 		if (!lay_out(t, o))
 			return 1;
@@ -646,12 +654,16 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 		l->grid[0] = (uint32_t)(tiles * div_up(n, tile.outputs));
 		l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
 		l->block[0] = tile.threads;
-		t->out->work.launches[s->n_launches] =
-			(struct gpu_launch){ .stream = s, .op = o, .at = l, .kernel = kernel, .count = 1 };
+		t->out->work.launches[s->n_launches] = (struct gpu_launch){ .stream = s,
+			                                                    .op = o,
+			                                                    .at = l,
+			                                                    .kernel = kernel,
+			                                                    .count = 1,
+			                                                    .idle = idle * div_up(n, tile.outputs) };
 		o->n_launches = 1;
 		t->out->work.n = ++s->n_launches;
 	}
-	return tables_move(t, o, weights, 1, e);
+	return tables_move_beside(t, o, weights, x.copies, experts_bytes(hit, x.weights, bits), e);
 }
 
 /* 0: even. 1 would divide by nothing. */
@@ -668,6 +680,61 @@ static int spread_of(const char *s, double *alpha)
 	return end != s + 10 && !*end && *alpha > 0 && *alpha < 8 && fabs(*alpha - 1) > 1e-6 ? 0 : -1;
 }
 
+struct experts_layer {
+	const char *name, *cls;
+	struct experts_asked asked;
+	enum dtype math;
+	uint32_t bits, quantised; /* of a weight; of a quantised token, 0: none is */
+	uint64_t hidden, inter, up, picks, all, chips;
+};
+
+/* The router; where each expert's rows begin, whose a tile is and what is padded (CUTLASS: rows, pointers and strides), but no
+ * more than a fill where every pick has a tile of its own, and one more that looks up whose experts are this chip's
+ * (fused_moe.py, moe_align_block_size.py); tokens are quantised, CUTLASS's copied to their experts' rows. */
+static int experts_before(struct table *t, const struct experts_layer *l, struct err *e)
+{
+	const bool own = experts_kernel(t) != NULL,
+		   cutlass = strstr(tables_text(t, KERNEL), "flashinfer_cutlass") != NULL;
+	const uint64_t tokens = l->asked.tokens, rows = 2 * l->picks;
+	const bool apart = !own && l->chips == 1 && 4 * l->asked.picks <= l->all;
+	const int aligns = cutlass ? 3 : apart ? 1 : 2 + (l->chips > 1);
+
+	if (tables_pass(t, l->name, l->cls, 2 * tokens * l->all, 8 * l->asked.picks, true, e) < 0)
+		return -1;
+	for (int i = 0; i < aligns; i++)
+		if (tables_pass(t, l->name, l->cls, rows, rows, true, e) < 0)
+			return -1;
+	if (l->quantised && tables_pass(t, l->name, l->cls, 2 * tokens * l->hidden,
+	                                tokens * l->hidden * l->quantised / 8, false, e) < 0)
+		return -1;
+	return cutlass ? tables_pass(t, l->name, l->cls, l->picks * l->hidden * (l->quantised ? l->quantised : 16) / 8,
+	                             l->picks * l->hidden * (l->quantised ? l->quantised : 16) / 8, false, e)
+	               : 0;
+}
+
+/* Up, activation, down, the sum over a token's picks, and a copy of that (topk_weight_and_reduce.py). Triton's quantises in a
+ * kernel of its own what CUTLASS's activation does. */
+static int experts_products(struct table *t, const struct experts_layer *l, struct err *e)
+{
+	const bool cutlass = strstr(tables_text(t, KERNEL), "flashinfer_cutlass") != NULL;
+	const uint64_t tokens = l->asked.tokens, half = l->picks * l->inter, out = 2 * tokens * l->hidden;
+	int rc = grouped(t, l->name, l->cls, l->math, l->bits, l->asked, l->up, l->hidden, e);
+
+	if (rc)
+		return rc;
+	if (tables_pass(t, l->name, l->cls, 2 * l->picks * l->up,
+	                cutlass && l->quantised ? half * l->quantised / 8 : 2 * half, false, e) < 0 ||
+	    (!cutlass && l->quantised &&
+	     tables_pass(t, l->name, l->cls, 2 * half, half * l->quantised / 8, false, e) < 0))
+		return -1;
+	if ((rc = grouped(t, l->name, l->cls, l->math, l->bits, l->asked, l->hidden, l->inter, e)))
+		return rc;
+	return tables_pass(t, l->name, l->cls, 2 * l->picks * l->hidden, out, false, e) < 0 ||
+	                       tables_pass(t, l->name, l->cls, out, out, false, e) < 0
+	               ? -1
+	               : 0;
+}
+
 static int experts_row(struct table *t, struct err *e)
 {
 	static const struct {
@@ -679,13 +746,15 @@ static int experts_row(struct table *t, struct err *e)
 	struct op_stream *s = &t->out->stream;
 	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches, y = 0;
 	const char *type = tables_text(t, DTYPE), *spread = tables_text(t, PICKS), *cls, *name;
-	uint64_t tokens, hidden, inter, top, experts, tp, ep, ns, rows[EXPERTS_MAX];
-	const bool own = strstr(tables_text(t, KERNEL), "flashinfer_cutlass") != NULL,
-		   quantises = strncmp(tables_text(t, DTYPE), "fp8", 3) == 0;
+	uint64_t tokens, hidden, inter, top, experts, tp, ep, ns;
+	const bool own = strstr(tables_text(t, KERNEL), "flashinfer_cutlass") != NULL;
+	struct experts_layer l;
 	struct experts_asked asked;
+	struct engine_model model;
+	struct picks_asked q;
+	struct picks of;
 	uint64_t picks;
 	double alpha;
-	uint32_t hit;
 	int rc;
 
 	while (y < sizeof types / sizeof *types && strcmp(types[y].name, type) != 0)
@@ -693,10 +762,10 @@ static int experts_row(struct table *t, struct err *e)
 	if (y == sizeof types / sizeof *types)
 		return tables_refuse(t, "unknown type", type, e);
 	if (tables_number(t, TOKENS, 1 << 20, &tokens, e) < 0 || tables_number(t, HIDDEN, 1 << 20, &hidden, e) < 0 ||
-	    tables_number(t, INTER, 1 << 20, &inter, e) < 0 || tables_number(t, TOP, EXPERTS_MAX, &top, e) < 0 ||
-	    tables_number(t, EXPERTS, EXPERTS_MAX, &experts, e) < 0 ||
+	    tables_number(t, INTER, 1 << 20, &inter, e) < 0 || tables_number(t, TOP, PICKS_EXPERTS, &top, e) < 0 ||
+	    tables_number(t, EXPERTS, PICKS_EXPERTS, &experts, e) < 0 ||
 	    tables_number(t, SHARED_BY, 1 << 10, &tp, e) < 0 ||
-	    tables_number(t, SPREAD_OVER, EXPERTS_MAX, &ep, e) < 0 || time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
+	    tables_number(t, SPREAD_OVER, PICKS_EXPERTS, &ep, e) < 0 || time_ns(t, &ns, e) < 0 || tables_grow(t, e) < 0)
 		return -1;
 	if (!tokens || !top || !tp || !ep || experts < ep || experts < top || inter < tp)
 		return tables_refuse(t, "not so many experts:", tables_text(t, EXPERTS), e);
@@ -707,30 +776,45 @@ static int experts_row(struct table *t, struct err *e)
 	                    (unsigned long long)ep, spread);
 	if (spread_of(spread, &alpha) < 0)
 		return tables_refuse(t, "no distribution of picks: 'balanced' or 'power_law_1.2', not", spread, e);
-	hit = rows_of_experts(tokens, (uint32_t)top, (uint32_t)experts, (uint32_t)ep, alpha, rows);
+	model = engine_model_of(hidden, inter, top, experts);
+	q = (struct picks_asked){ .tokens = tokens,
+		                  .top = (uint32_t)top,
+		                  .experts = (uint32_t)experts,
+		                  .chips = (uint32_t)ep,
+		                  .groups = model.groups,
+		                  .kept = model.kept,
+		                  .alpha = alpha };
+	if (!picks_draw(&q, &of))
+		return err_set(e, ERR_NOMEM, "out of memory for %llu tokens", (unsigned long long)tokens);
 	inter /= tp;
 	/* Triton's other kernels have rows for every pick, whichever chip it is on; CUTLASS's for its own. */
 	picks = own ? 0 : tokens * top;
-	for (uint32_t i = 0; own && i < hit; i++)
-		picks += rows[i];
-	asked = (struct experts_asked){ .tokens = tokens, .picks = tokens * top, .experts = experts / ep };
-	for (int i = 0; i < SMALL; i++)
-		if (tables_copy(t, name, cls, picks, true, e) < 0)
-			return -1;
-	if (quantises && tables_copy(t, name, cls, tokens * hidden, false, e) < 0)
-		return -1;
-	if (tables_copy(t, name, cls, picks, true, e) < 0 ||
-	    (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, asked, 2 * inter, hidden, e)) < 0)
-		return -1;
-	if (rc == 0 &&
-	    (tables_copy(t, name, cls, picks * inter, false, e) < 0 ||
-	     (quantises && tables_copy(t, name, cls, picks * inter, false, e) < 0) ||
-	     (rc = grouped(t, name, cls, types[y].math, types[y].bits, rows, hit, asked, hidden, inter, e)) < 0 ||
-	     tables_copy(t, name, cls, picks * hidden, false, e) < 0))
+	for (uint32_t i = 0; own && i < of.n_own; i++)
+		picks += of.own[i];
+	asked = (struct experts_asked){ .tokens = tokens,
+		                        .picks = tokens * top,
+		                        .experts = experts / ep,
+		                        .weights = (model.plain ? 2 : 3) * hidden * inter,
+		                        .copies = experts_copies(of.n_own, experts / ep, alpha),
+		                        .of = &of,
+		                        .block = strcmp(type, "fp8_block") == 0 };
+	l = (struct experts_layer){ .name = name,
+		                    .cls = cls,
+		                    .asked = asked,
+		                    .math = types[y].math,
+		                    .bits = types[y].bits,
+		                    .hidden = hidden,
+		                    .inter = inter,
+		                    .up = model.plain ? inter : 2 * inter,
+		                    .picks = picks,
+		                    .all = experts,
+		                    .chips = ep,
+		                    .quantised = types[y].math == DT_BF16 ? 0 : types[y].bits };
+	if ((rc = experts_before(t, &l, e)) < 0 || (rc = experts_products(t, &l, e)) < 0)
 		return -1;
 	if (rc > 0)
 		return tables_drop(t, ops, operands, tensors, launches);
-	add_sample(t, name, cls, (uint32_t)ops, ns, 1);
+	add_sample(t, name, cls, (uint32_t)ops, ns, alpha > 0 ? CALLS : 1);
 	t->st->read++;
 	return 0;
 }
@@ -831,12 +915,12 @@ int tables_read(struct input *in, const struct tables_device *d, const struct ta
 	out->path = t.name;
 	out->of_cases = true;
 	t.room = n + 1;
-	t.op_room = 10 * t.room;
-	t.launch_room = 11 * t.room + 4;
+	t.op_room = OPS * t.room;
+	t.launch_room = (OPS + 1) * t.room + 4;
 	s->source = t.name;
 	s->ops = arena_array(a, t.op_room, sizeof *s->ops);
-	s->tensors = arena_array(a, 22 * t.room, sizeof *s->tensors);
-	s->operands = arena_array(a, 22 * t.room, sizeof *s->operands);
+	s->tensors = arena_array(a, 2 * (OPS + 1) * t.room, sizeof *s->tensors);
+	s->operands = arena_array(a, 2 * (OPS + 1) * t.room, sizeof *s->operands);
 	s->launches = arena_array(a, t.launch_room, sizeof *s->launches);
 	out->work.stream = s;
 	out->work.launches = arena_array(a, t.launch_room, sizeof *out->work.launches);

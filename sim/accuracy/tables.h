@@ -19,10 +19,13 @@
  * attention of vLLM before 0.20 ("vllm_flash_attn") and of prompts the one that writes the new keys and values (time by keys and by
  * tokens in both tables of prompts shows it), of FlashAttention 3 the one that plans its parts, which an engine runs once a step. Block-scaled fp8 was run without a graph: those are times of the host, and the
  * rows are left out, counted.
- * Experts: the rows of each and which chip has the most are drawn there by a power law and worked out here; whatever the
- * kernel is called, they are laid out as vLLM's Triton kernel, fp4 as one product's tiles. Activation and sum go over all
- * picks, whoever's they are. Left out: what a library has of its own, the router.
- * Residency: weights by the machine's own L2, copies in turn, in pages of 2 MiB that lie anywhere; what is more than
+ * Experts: which expert has how many rows is drawn as the benchmark draws it (sim/accuracy/picks.h); of uneven picks five calls are
+ * in a graph, each with its own, so that weights come again later. What a row does not say of its model (a router that keeps
+ * groups, experts without a gate) is known by its shape. Beside the two products: the router, the order of the rows, quantising,
+ * CUTLASS's copy of the rows, activation, sum and the copy of that, as bytes of a kernel each. Triton's and Marlin's go over all picks,
+ * whoever's they are; Triton's clears the others' tiles. Weights are laid out as vLLM's Triton kernel, CUTLASS's, Marlin's or
+ * fp4's one product's tiles.
+ * Residency: weights (both of an expert's products together) by the machine's own L2, copies in turn, in pages of 2 MiB that lie anywhere; what is more than
  * three times the L2 is never found.
  * Times say no spread. Samples are held out: nothing is fitted to them. */
 #ifndef NPUSIM_SIM_ACCURACY_TABLES_H

@@ -68,7 +68,7 @@ engines() {
 		rtx-pro-6000 experts_rtx_pro_6000_server.csv RTX-PRO-6000 cutlass|marlin
 		h100 decode_attn_h100_sxm.csv H100 fa3
 		b200 decode_attn_b200_sxm.csv B200 trtllm
-		rtx-pro-6000 prefill_attn_rtx_pro_6000_server.csv RTX-PRO-6000 -
+		rtx-pro-6000 prefill_attn_rtx_pro_6000_server.csv RTX-PRO-6000 fiprefill|triton_attn,
 		h200 prefill_attn_h200_sxm.csv H200 -
 		b200 gemm_m1-64_b200_sxm.csv B200 .
 		h100 gemm_m1-64_h100_sxm.csv H100 -

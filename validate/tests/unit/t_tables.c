@@ -4,6 +4,7 @@
 
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/machine/machine_conf.h"
+#include "sim/accuracy/picks.h"
 #include "sim/accuracy/score.h"
 #include "sim/accuracy/tables.h"
 
@@ -319,10 +320,79 @@ TEST(prompts_of_engines_have_the_engines_tiles)
 	o.library = OP_LIBRARY_FLASHINFER;
 	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
 	CHECK(x.kernel[0].tile_n == 128 && x.kernel[0].shares && x.kernel[0].loop_cycles == 0);
+	CHECK_U64(x.n, 1); /* 2048 CTAs: none is left over for a part of the keys */
 	o.dtype = DT_FP8;
 	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
 	CHECK(x.kernel[0].loop_cycles > 0);
 	bed_down(&b);
+}
+
+/* FlashInfer's prompts: where blocks of queries leave SMs idle, keys are split into as many parts as two CTAs an SM have room for,
+ * of 128 keys at least; another kernel joins them, a row of a head after the other. */
+TEST(few_prompts_split_their_keys)
+{
+	static const struct {
+		uint64_t batch, queries, window;
+		uint32_t parts;
+	} want[] = {
+		{ 1, 128, 0, 1 },    /* 128 keys are not split */
+		{ 1, 1536, 0, 8 },   /* 24 blocks of queries: nine parts each, three pages a part */
+		{ 1, 6144, 128, 2 }, /* a window's five pages, two parts of three */
+		{ 64, 1536, 0, 1 },
+	};
+	ps_t took[sizeof want / sizeof *want];
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op_stream s = { 0 };
+		struct op o = decode(want[i].batch, 2, 1, want[i].queries, 128);
+		struct geometry x;
+		struct gpu_launch l[2];
+		struct bed b;
+
+		o.shape.q_len = want[i].queries;
+		o.shape.window = want[i].window;
+		o.shape.causal = true;
+		o.library = OP_LIBRARY_FLASHINFER;
+		bed_up(&b, DEVICE AMPERE);
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.at[0].grid[0], div_up(2 * want[i].queries, 128) * want[i].parts);
+		CHECK_U64(x.n, want[i].parts > 1 ? 2 : 1);
+		took[i] = 0;
+		for (uint32_t n = 0; n < x.n; n++) {
+			l[n] = (struct gpu_launch){
+				.stream = &s, .op = &o, .at = &x.at[n], .kernel = x.kernel[n], .nth = n, .count = x.n
+			};
+			took[i] += gpu_time(&b.g, &l[n]).total;
+		}
+		bed_down(&b);
+	}
+	CHECK(took[0] < took[1] && took[1] < took[3]);
+}
+
+/* vLLM's Triton kernel has a CTA for each query with its heads, or for as many as fill 16 rows, on every card. */
+TEST(triton_s_prompts_have_sixteen_rows_a_cta)
+{
+	static const struct {
+		uint64_t heads;
+		uint32_t rows, ctas; /* along 4096 queries */
+	} want[] = { { 4, 16, 1024 }, { 16, 16, 4096 }, { 1, 16, 256 }, { 24, 32, 4096 } };
+
+	for (size_t i = 0; i < 2 * (sizeof want / sizeof *want); i++) {
+		struct op_stream s = { 0 };
+		struct op o = decode(2, want[i / 2].heads, 1, 4096, 192);
+		struct geometry x;
+		struct bed b;
+
+		o.shape.q_len = 4096;
+		o.shape.causal = true;
+		o.library = OP_LIBRARY_TRITON;
+		bed_up(&b, i % 2 ? DEVICE HOPPER : DEVICE AMPERE);
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK(x.n == 1 && x.kernel[0].form == KERNEL_FLASH && x.kernel[0].shares);
+		CHECK_U64(x.kernel[0].tile_n, want[i / 2].rows);
+		CHECK_U64(x.at[0].grid[0], want[i / 2].ctas);
+		bed_down(&b);
+	}
 }
 
 #define PROMPT \
@@ -406,12 +476,102 @@ TEST(experts_are_two_grouped_products_of_the_fullest_chip)
 	refused(MOE "vllm_any,bfloat16,64,1024,512,8,64,1,1,power_law_,100\n", "no distribution of picks");
 }
 
-/* FlashInfer's CUTLASS kernels multiply whole tiles: 1 or 100 rows an expert take as long, 200 twice that. On Hopper 8-bit
+/* A router that keeps some groups of experts gives picks of the others to the first experts of those: of 256 chips' DeepSeek-V3 the
+ * one with experts 0 to 3 has all tokens in each. An expert without a gate has one matrix less. */
+TEST(experts_are_those_of_the_model_that_has_such_shapes)
+{
+	static const struct {
+		const char *row;
+		uint64_t experts, rows, n;
+	} want[] = {
+		{ "fp8,6144,7168,2048,8,256,1,64,balanced", 4, 4 * 6144, 4096 },
+		{ "fp8,6144,7168,2048,8,256,1,1,balanced", 128, 8 * 6144, 4096 }, /* half of them */
+		{ "fp8,6144,7168,2048,8,384,1,64,balanced", 6, 6 * 128, 4096 },
+		{ "bfloat16,64,2688,1856,6,128,1,1,balanced", 128, 6 * 64, 1856 },
+	};
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		const struct op *o;
+		char text[512];
+		struct bed b;
+
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, MOE "vllm_flashinfer_cutlass,%s,100\n", want[i].row);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		o = nth_product(&b, 0);
+		CHECK_U64(o->shape.batch, want[i].experts);
+		CHECK_U64(o->shape.n, want[i].n);
+		CHECK_U64(b.set.stream.operands[o->first_operand].touched,
+		          dtype_bytes(o->dtype, want[i].rows * o->shape.k));
+		bed_down(&b);
+	}
+}
+
+/* vLLM's Triton kernel has tiles for the experts of other chips, which end at once, but not for nothing. */
+TEST(tiles_of_other_chips_are_cleared)
+{
+	ps_t took[3];
+
+	for (int i = 0; i < 3; i++) {
+		static const char *const rows[] = {
+			"vllm_any,bfloat16,32,4096,2048,8,256,1,128,balanced",
+			"vllm_any,bfloat16,32,4096,2048,1,2,1,1,balanced",
+			"vllm_flashinfer_cutlass,bfloat16,32,4096,2048,8,256,1,128,balanced"
+		};
+		const struct op *o;
+		char text[512];
+		struct bed b;
+
+		bed_up(&b, DEVICE AMPERE);
+		snprintf(text, sizeof text, MOE "%s,100\n", rows[i]);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		o = nth_product(&b, 0);
+		CHECK_U64(b.set.work.launches[o->first_launch].idle, i ? 0 : 254 * 4096 / 64);
+		took[i] = b.set.v[0].time.total;
+		bed_down(&b);
+	}
+	CHECK(took[0] > took[1] + took[1] / 4);
+}
+
+TEST(uneven_draws_keep_all_picks_and_fill_the_first_chip)
+{
+	static const struct picks_asked asked[] = {
+		{ .tokens = 256, .top = 8, .experts = 64, .chips = 8, .alpha = 1.2 },
+		{ .tokens = 2, .top = 8, .experts = 128, .chips = 4, .alpha = 1.01 }, /* fewer picks than experts */
+		{ .tokens = 64,
+		  .top = 2,
+		  .experts = 4,
+		  .chips = 2,
+		  .alpha = 1.2 }, /* no expert has more rows than tokens */
+		{ .tokens = 512, .top = 8, .experts = 256, .chips = 64, .groups = 8, .kept = 4, .alpha = 1.2 },
+	};
+
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+		const uint64_t all = asked[i].tokens * asked[i].top;
+		uint64_t own = 0, others = 0;
+		struct picks p, again;
+
+		CHECK(picks_draw(&asked[i], &p) && picks_draw(&asked[i], &again));
+		CHECK(memcmp(&p, &again, sizeof p) == 0);
+		CHECK(p.n_own <= asked[i].experts / asked[i].chips);
+		for (uint32_t n = 0; n < p.n_own; n++) {
+			CHECK(p.own[n] && p.own[n] <= asked[i].tokens && (!n || p.own[n] <= p.own[n - 1]));
+			own += p.own[n];
+		}
+		for (uint32_t n = 0; n < p.n_others; n++)
+			others += p.others[n];
+		/* Means are rounded, and what is less than half a row in the mean is none. */
+		CHECK(own + others >= all - all / 4 && own + others <= all + asked[i].experts / 2);
+		CHECK(own * asked[i].chips >= all);
+	}
+}
+
+/* FlashInfer's CUTLASS kernels multiply whole tiles: 1 or 100 rows an expert take as long, 300 twice that. On Hopper 8-bit
  * fragments are widened first, so fp8 takes far longer than its weights. */
 TEST(cutlass_experts_multiply_whole_tiles)
 {
 	static const char *const rows[] = { "fp8,8,2048,4096,1,8,1,1,balanced", "fp8,800,2048,4096,1,8,1,1,balanced",
-		                            "fp8,1600,2048,4096,1,8,1,1,balanced" };
+		                            "fp8,2400,2048,4096,1,8,1,1,balanced" };
 	ps_t pipe[3], triton = 0;
 	char text[512];
 	struct bed b;
@@ -838,28 +998,29 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "h200", "prefill_attn_h200_sxm", "attention vllm_flash_attn_fa3, prompts", 13, 12 },
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flash_attn_fa2, prompts", 11, 6 },
 		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_flashinfer_fiprefill, prompts",
-		  19, 8 },
+		  13, 7 },
+		{ "rtx-pro-6000", "prefill_attn_rtx_pro_6000_server", "attention vllm_triton_attn, prompts", 9, 5 },
 		{ "b200", "gemm_m1-64_b200_sxm", "gemm bfloat16", 10, 7 },
-		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 24,
-		  22 },
+		{ "h200", "experts_h200_sxm", "experts vllm_unquantizedfusedmoe_triton_tritonexperts, bfloat16", 14,
+		  16 },
 		{ "h200", "experts_h200_sxm", "experts vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts, fp8",
-		  22, 34 },
+		  13, 12 },
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
-		  "experts vllm_compressedtensorsw4a4nvfp4moe_flashinfer_cutlass_flashinferexperts, nvfp4", 21, 26 },
+		  "experts vllm_compressedtensorsw4a4nvfp4moe_flashinfer_cutlass_flashinferexperts, nvfp4", 10, 11 },
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
-		  "experts vllm_unquantizedfusedmoe_flashinfer_cutlass_flashinferexperts, bfloat16", 23, 19 },
+		  "experts vllm_unquantizedfusedmoe_flashinfer_cutlass_flashinferexperts, bfloat16", 10, 10 },
 		{ "h200", "experts_h200_sxm",
-		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 22, 17 },
+		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 16, 9 },
 		{ "h200", "experts_h200_sxm",
 		  "experts vllm_compressedtensorsw4a4mxfp4moe_marlin_marlinexperts_situ_as_silu, w4a16_mxfp4", 25, 25 },
 		{ "h200", "experts_h200_sxm",
-		  "experts vllm_gptossmxfp4moe_triton_oaitritonmxfp4expertsmonolithic, w4a16_mxfp4", 18, 19 },
-		{ "h200", "experts_h200_sxm", "experts vllm_fp8moe_flashinfer_cutlass_flashinferexperts, fp8_block", 18,
-		  24 },
+		  "experts vllm_gptossmxfp4moe_triton_oaitritonmxfp4expertsmonolithic, w4a16_mxfp4", 22, 56 },
+		{ "h200", "experts_h200_sxm", "experts vllm_fp8moe_flashinfer_cutlass_flashinferexperts, fp8_block", 13,
+		  15 },
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
 		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 20, 20 },
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
-		  "experts vllm_gptossmxfp4moe_marlin_marlinexperts, w4a16_mxfp4", 20, 20 },
+		  "experts vllm_gptossmxfp4moe_marlin_marlinexperts, w4a16_mxfp4", 14, 14 },
 		{ "h100", "gemm_m1-64_h100_sxm", "gemm fp8", 7, 9 },
 	};
 
@@ -886,10 +1047,12 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
-      T(prompts_of_engines_have_the_engines_tiles), T(prompts_are_causal_and_a_window_shortens_them),
-      T(experts_are_two_grouped_products_of_the_fullest_chip), T(cutlass_experts_multiply_whole_tiles),
-      T(marlins_experts_take_rows_of_a_tile_by_picks), T(uneven_picks_are_more_on_one_chip),
-      T(kernels_of_engines_stay_as_near_as_they_are),
+      T(prompts_of_engines_have_the_engines_tiles), T(few_prompts_split_their_keys),
+      T(triton_s_prompts_have_sixteen_rows_a_cta), T(prompts_are_causal_and_a_window_shortens_them),
+      T(experts_are_two_grouped_products_of_the_fullest_chip), T(experts_are_those_of_the_model_that_has_such_shapes),
+      T(tiles_of_other_chips_are_cleared), T(uneven_draws_keep_all_picks_and_fill_the_first_chip),
+      T(cutlass_experts_multiply_whole_tiles), T(marlins_experts_take_rows_of_a_tile_by_picks),
+      T(uneven_picks_are_more_on_one_chip), T(kernels_of_engines_stay_as_near_as_they_are),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
       T(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
       T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
