@@ -286,6 +286,22 @@ static void told_memory(const struct serve_run *r, struct str *out)
 	str_addc(out, '\n');
 }
 
+/* Of a list that tells pages of its prompts: what of them others had computed. */
+static void prefixes(const struct serve_run *r, struct str *out)
+{
+	const struct sched_result *x = &r->result;
+	const double asked = (double)(x->shared + x->prompt_tokens);
+
+	if (!r->policy.prefix) {
+		str_add(out, "prefixes that requests share are computed by each: --prefix-cache finds them\n");
+		return;
+	}
+	str_addf(out, "prefixes %" PRIu64 " tokens of prompts (%.4g %%) found in what others computed; ", x->shared,
+	         asked > 0 ? 100 * (double)x->shared / asked : 0);
+	serve_doc_bytes(out, "at most ", x->pages_peak * (ARRIVE_PAGE / r->policy.block) * r->policy.block_bytes);
+	str_addf(out, " of it at a time,\n         %" PRIu64 " tokens given up for other blocks\n", x->evicted);
+}
+
 static void told(const struct serve_run *r, struct str *out)
 {
 	const struct sched_policy *p = &r->policy;
@@ -302,6 +318,8 @@ static void told(const struct serve_run *r, struct str *out)
 	told_memory(r, out);
 	if (r->pools && r->pools->n > 1)
 		told_memory(r->pools->pool[1].r, out);
+	if (r->arrivals.pages)
+		prefixes(r, out);
 	if (r->o->engine)
 		engine(r, out);
 	if (p->draft)
@@ -541,6 +559,11 @@ static void json_load(struct doc *d, const struct serve_run *r)
 		doc_count(d, "gone", x->gone);
 	doc_count(d, "prompt_tokens", asked_tokens(r, true));
 	doc_count(d, "output_tokens", x->made);
+	if (r->arrivals.pages) {
+		doc_count(d, "shared_tokens", x->shared);
+		doc_count(d, "evicted_tokens", x->evicted);
+		doc_count(d, "shared_peak_tokens", x->pages_peak * ARRIVE_PAGE);
+	}
 	doc_count(d, "prompts_cut", r->arrivals.prompts_cut);
 	doc_count(d, "outputs_cut", r->arrivals.outputs_cut);
 	doc_real(d, "seconds", 0, seconds(x->end));
