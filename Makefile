@@ -54,7 +54,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_repeat analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_make preset sched sched_pool cost steps latency serve_kept serve serve_memory serve_pools serve_options serve_options_read capacity raise curve traffic
+SERVE = arrive arrive_lines arrive_make preset sched sched_blocks sched_pool cost steps latency serve_kept serve serve_memory serve_pools serve_options serve_options_read capacity raise curve traffic
 STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values
@@ -62,7 +62,7 @@ DESIGN_OF = design_goal design_eval design_model design_space design_search desi
 PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names diff
 REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc model_doc ops_doc kernel_doc \
             run_verdict run_members run_facts run_ops run_mapping run_align run_rewrite types_doc run_store run_sum run_energy run_fusion run_table run_trust \
-            baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc pools_doc serve_doc serve_page serve_timeline timeline chrome chrome_trace \
+            baseline difference eval launches staged staged_store staged_doc job job_machines capacity_doc pools_doc serve_doc serve_range serve_page serve_timeline timeline chrome chrome_trace \
             top_doc hist_doc diff_doc gaps_doc stages_doc stalls_doc waves_doc counters_doc review_doc roofline_doc bound_doc peaks_doc \
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \

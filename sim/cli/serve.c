@@ -45,8 +45,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		  " default as the engine does, and without one an NPU's go on and a GPU's stop" },
 		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.ask.workload, WORKLOAD_SERVE) },
 		{ 'r', "requests", OPT_READ, &o.ask.requests, "REQUESTS.csv",
-		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens; Azure's and"
-		  " BurstGPT's as they are ('npusim help requests')" },
+		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens; Azure's,"
+		  " BurstGPT's and Mooncake's as they are ('npusim help requests')" },
 		{ 0, "rate", OPT_TEXT, &o.ask.rate, "RATE", "draw requests: so many arrive, 4/s or 30/min" },
 		{ 0, "number", OPT_COUNT, &o.ask.n, "N", "of requests that are drawn; 1000 by default" },
 		{ 0, "prompt", OPT_TEXT, &o.ask.prompt, "LENGTH",
@@ -93,7 +93,8 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		  "vllm, trtllm, sglang, none or a file, the engine that serves: what its host adds to each step and request, and its batching where no option says otherwise"
 		  " (configs/engine). None by default: no host" },
 		{ 0, "prefix-cache", OPT_FLAG, &o.prefix, NULL,
-		  "whoever gave up its blocks finds those again that nobody took meanwhile" },
+		  "whoever gave up its blocks finds those again that nobody took meanwhile, and of a list with hash_ids what others computed of"
+		  " its prompt ('npusim help requests')" },
 		{ 0, "overhead", OPT_PS, &o.overhead, "TIME",
 		  "of the host between two steps, in place of the engine's; 0 ns by default" },
 		{ 0, "slo-ttft", OPT_PS, &o.ask.slo_ttft, "TIME",

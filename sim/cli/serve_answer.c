@@ -10,7 +10,8 @@ extern const char report_page[], report_page_end[];
 
 /* What is told, to whom it is told; `found` and `v` as serve_doc and serve_doc_curve have them. */
 struct told {
-	const struct serve_run *r;
+	struct serve_run *r;
+	const struct serve_range *sure;
 	const struct capacity_doc *found;
 	const struct curve_point *v;
 	size_t n;
@@ -21,7 +22,7 @@ static void tell(struct doc *d, const struct told *x)
 	if (x->v)
 		serve_doc_curve(d, x->r, x->v, x->n);
 	else
-		serve_doc(d, x->r, x->found);
+		serve_doc(d, x->r, x->found, x->sure);
 }
 
 static int write_page(const struct told *x, const char *path, struct err *e)
@@ -49,6 +50,19 @@ static int answer(struct doc *d, const struct told *x, const struct serve_line *
 		return -1;
 	tell(d, x);
 	return 0;
+}
+
+/* With how sure it is, where that is known. */
+static int answer_sure(struct doc *d, struct told *x, const struct serve_line *l, struct err *e)
+{
+	struct serve_range sure;
+	int rc = serve_range(x->r, &sure, e);
+
+	x->sure = rc > 0 ? &sure : NULL;
+	if (rc >= 0)
+		rc = answer(d, x, l, e);
+	serve_range_free(&sure);
+	return rc;
 }
 
 /* A bound of the user: of 99 requests in a hundred. */
@@ -126,7 +140,7 @@ static int find_rate(struct serve_run *r, const struct serve_line *l, struct doc
 	else if (found(r, l->o, &c, &more, &v, a, e) == 0 &&
 	         (!l->write || write_list(&r->arrivals, l->write, e) == 0) &&
 	         serve_answer_run(r, l->o->timeline, e) == 0 && serve_sum(r, e) == 0) {
-		rc = answer(d, &(struct told){ .r = r, .found = &v }, l, e);
+		rc = answer_sure(d, &(struct told){ .r = r, .found = &v }, l, e);
 		if (rc == 0 && !(c.rate[CAPACITY_BOTH] > 0))
 			rc = err_set(e, ERR_BOUND, "no rate of requests keeps the limits");
 	}
@@ -138,7 +152,7 @@ static int given_rate(struct serve_run *r, const struct serve_line *l, struct do
 {
 	if (serve_answer_run(r, l->o->timeline, e) < 0 || serve_sum(r, e) < 0)
 		return -1;
-	return answer(d, &(struct told){ .r = r }, l, e) < 0 ? -1 : bounds(r, e);
+	return answer_sure(d, &(struct told){ .r = r }, l, e) < 0 ? -1 : bounds(r, e);
 }
 
 static int curve(struct serve_run *r, const struct serve_line *l, struct doc *d, struct err *e)

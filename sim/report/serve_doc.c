@@ -47,6 +47,67 @@ static uint64_t asked_tokens(const struct serve_run *r, bool prompts)
 	return n;
 }
 
+/* --- how sure ---------------------------------------------------------------------------------------------------------------- */
+
+/* What has an interval beside the waits: of the list served once. */
+enum rate { TOKENS, REQUESTS, JOULES, RATES };
+static const char *const rate_keys[RATES] = { "tokens_per_s", "requests_per_s", "joules_per_token" };
+
+static double rate(enum rate of, const struct sched_result *x, double joules)
+{
+	switch (of) {
+	case TOKENS:
+		return per_second(x->made, x->end);
+	case REQUESTS:
+		return per_second(x->n, x->end);
+	default:
+		return x->made ? joules / (double)x->made : NAN;
+	}
+}
+
+static struct interval_range rate_range(const struct serve_run *r, const struct serve_range *s, enum rate of)
+{
+	return serve_range_over(rate(of, &r->result, r->joules), rate(of, &s->fast.result, s->fast.joules),
+	                        rate(of, &s->slow.result, s->slow.joules));
+}
+
+/* " (4890 to 5510)"; nothing where nobody knows. */
+static void sure_rate(const struct serve_run *r, const struct serve_range *s, enum rate of, struct str *out)
+{
+	if (s) {
+		const struct interval_range x = rate_range(r, s, of);
+
+		str_addf(out, " (%.4g to %.4g)", x.low, x.high);
+	}
+}
+
+static const struct latency_stat *stat_of(const struct latency *x, size_t i)
+{
+	return i < LATENCIES ? &x->of[i] : &x->itl;
+}
+
+/* Of a statistic its end: the least or the most of the three. */
+static ps_t end_of(ps_t is, ps_t fast, ps_t slow, bool high)
+{
+	const ps_t least = ps_min(is, ps_min(fast, slow)), most = ps_max(is, ps_max(fast, slow));
+
+	return high ? most : least;
+}
+
+static struct latency_stat stat_end(const struct serve_run *r, const struct serve_range *s, size_t i, bool high)
+{
+	const struct latency_stat *a = stat_of(&r->latency, i), *b = stat_of(&s->fast.latency, i),
+				  *c = stat_of(&s->slow.latency, i);
+
+	return (struct latency_stat){ a->n,
+		                      end_of(a->mean, b->mean, c->mean, high),
+		                      end_of(a->p50, b->p50, c->p50, high),
+		                      end_of(a->p90, b->p90, c->p90, high),
+		                      end_of(a->p95, b->p95, c->p95, high),
+		                      end_of(a->p99, b->p99, c->p99, high),
+		                      end_of(a->max, b->max, c->max, high) };
+}
+
 /* --- for people ---------------------------------------------------------------------------------------------------------- */
 
 static void pair(struct str *out, const char *what, ps_t a, ps_t b, const char *end)
@@ -62,15 +123,18 @@ static bool makes_tokens(const struct serve_run *r)
 	return !workload_is_part(&p);
 }
 
-static void verdict(const struct serve_run *r, struct str *out)
+static void verdict(const struct serve_run *r, const struct serve_range *s, struct str *out)
 {
 	const struct sched_result *x = &r->result;
 	const struct latency_stat *t = &r->latency.of[LATENCY_TTFT], *o = &r->latency.of[LATENCY_TPOT];
 	const struct workload_part part = workload_part(&r->own.w);
 
 	if (makes_tokens(r)) {
-		str_addf(out, "%.5g tokens/s, %.4g requests/s: ", per_second(x->made, x->end),
-		         per_second(x->n, x->end));
+		str_addf(out, "%.5g tokens/s", per_second(x->made, x->end));
+		sure_rate(r, s, TOKENS, out);
+		str_addf(out, ", %.4g requests/s", per_second(x->n, x->end));
+		sure_rate(r, s, REQUESTS, out);
+		str_add(out, ": ");
 	} else {
 		workload_part_text(&part, out);
 		str_add(out, ", which make no tokens alone: ");
@@ -84,8 +148,11 @@ static void verdict(const struct serve_run *r, struct str *out)
 		pair(out, "each one more", o->p50, o->p99, "\n");
 	if (!isnan(r->joules)) {
 		str_addf(out, "%.4g J, ", r->joules);
-		if (makes_tokens(r))
-			str_addf(out, "%.4g J a token, ", r->joules / (double)x->made);
+		if (makes_tokens(r)) {
+			str_addf(out, "%.4g J a token", r->joules / (double)x->made);
+			sure_rate(r, s, JOULES, out);
+			str_add(out, ", ");
+		}
 		str_addf(out, "%.4g W in the mean\n", r->joules / seconds(x->end));
 	} else {
 		str_add(out, "joules: not known, as no power of this machine is modelled\n");
@@ -93,15 +160,25 @@ static void verdict(const struct serve_run *r, struct str *out)
 	str_addc(out, '\n');
 }
 
+struct waits {
+	const struct serve_run *r;
+	const struct serve_range *sure;
+};
+
+/* With its interval a wait has three rows. */
 static void latency(struct doc *d, const void *of, size_t i)
 {
 	static const char *const names[] = { "first token (TTFT)", "each one more (TPOT)", "last token", "in the queue",
 		                             "between tokens (ITL)" };
-	const struct latency *all = &((const struct serve_run *)of)->latency;
-	const struct latency_stat *s = i < LATENCIES ? &all->of[i] : &all->itl;
+	static const char *const ends[] = { NULL, "  from", "  to" };
+	const struct waits *w = of;
+	const size_t rows = w->sure ? 3 : 1, l = i / rows;
+	const struct latency_stat one =
+		i % rows ? stat_end(w->r, w->sure, l, i % rows == 2) : *stat_of(&w->r->latency, l);
+	const struct latency_stat *const s = &one;
 
-	doc_text(d, "latency_ms", names[i]);
-	doc_count(d, "requests", s->n);
+	doc_text(d, "latency_ms", i % rows ? ends[i % rows] : names[l]);
+	doc_count_if(d, "requests", !(i % rows), s->n);
 	doc_real(d, "mean", 3, ms(s->mean));
 	doc_real(d, "p50", 3, ms(s->p50));
 	doc_real(d, "p90", 3, ms(s->p90));
@@ -209,6 +286,22 @@ static void told_memory(const struct serve_run *r, struct str *out)
 	str_addc(out, '\n');
 }
 
+/* Of a list that tells pages of its prompts: what of them others had computed. */
+static void prefixes(const struct serve_run *r, struct str *out)
+{
+	const struct sched_result *x = &r->result;
+	const double asked = (double)(x->shared + x->prompt_tokens);
+
+	if (!r->policy.prefix) {
+		str_add(out, "prefixes that requests share are computed by each: --prefix-cache finds them\n");
+		return;
+	}
+	str_addf(out, "prefixes %" PRIu64 " tokens of prompts (%.4g %%) found in what others computed; ", x->shared,
+	         asked > 0 ? 100 * (double)x->shared / asked : 0);
+	serve_doc_bytes(out, "at most ", x->pages_peak * (ARRIVE_PAGE / r->policy.block) * r->policy.block_bytes);
+	str_addf(out, " of it at a time,\n         %" PRIu64 " tokens given up for other blocks\n", x->evicted);
+}
+
 static void told(const struct serve_run *r, struct str *out)
 {
 	const struct sched_policy *p = &r->policy;
@@ -225,6 +318,8 @@ static void told(const struct serve_run *r, struct str *out)
 	told_memory(r, out);
 	if (r->pools && r->pools->n > 1)
 		told_memory(r->pools->pool[1].r, out);
+	if (r->arrivals.pages)
+		prefixes(r, out);
 	if (r->o->engine)
 		engine(r, out);
 	if (p->draft)
@@ -245,6 +340,21 @@ static void beside(const struct serve_run *r, struct str *out)
 			str_addf(out, "%s %s off by %.1f %% of what %zu requests took (bias %+.1f, medians %+.1f %%)\n",
 			         l ? "        " : "measured", names[l], r->beside[l].mean, r->beside[l].n,
 			         r->beside[l].bias, r->beside[l].p50);
+}
+
+static void sure_steps(const struct serve_range *s, struct str *out)
+{
+	static const char *const kinds[SERVE_KINDS] = { "that only decode take", "with prompts" };
+	const char *before = "sure     steps ";
+
+	for (int k = 0; s && k < SERVE_KINDS; k++)
+		if (s->any[k]) {
+			str_addf(out, "%s%s %.2f to %.2f of their time", before, kinds[k], s->step[k].low,
+			         s->step[k].high);
+			before = ", those ";
+		}
+	if (s)
+		str_add(out, ", four times in five;\n         from and to: all is served with either\n");
 }
 
 static void trust(const struct serve_run *r, struct str *out)
@@ -278,15 +388,19 @@ static void serve_doc_cut(const struct serve_run *r, struct str *out)
 		         r->arrivals.prompts_cut, r->arrivals.outputs_cut, r->own.w.model->context);
 }
 
-static void serve_doc_table(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
+static void serve_doc_table(struct doc *d, const struct serve_run *r, const struct capacity_doc *found,
+                            const struct serve_range *sure)
 {
+	const struct waits w = { r, sure };
+
 	if (found)
 		capacity_doc(d, found);
-	verdict(r, d->to);
-	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
+	verdict(r, sure, d->to);
+	doc_table(d, NULL, NULL, (LATENCIES + 1) * (sure ? 3 : 1), latency, &w);
 	doc_say(d, "\n");
 	if (found && found->knobs) { /* with the knobs above it a screen is full */
 		trust(r, d->to);
+		sure_steps(sure, d->to);
 		doc_say(d, "load and memory at that rate: without --limits, or --format json\n");
 		return;
 	}
@@ -304,6 +418,7 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 	serve_doc_cut(r, d->to);
 	beside(r, d->to);
 	trust(r, d->to);
+	sure_steps(sure, d->to);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------------------------------------- */
@@ -444,6 +559,11 @@ static void json_load(struct doc *d, const struct serve_run *r)
 		doc_count(d, "gone", x->gone);
 	doc_count(d, "prompt_tokens", asked_tokens(r, true));
 	doc_count(d, "output_tokens", x->made);
+	if (r->arrivals.pages) {
+		doc_count(d, "shared_tokens", x->shared);
+		doc_count(d, "evicted_tokens", x->evicted);
+		doc_count(d, "shared_peak_tokens", x->pages_peak * ARRIVE_PAGE);
+	}
 	doc_count(d, "prompts_cut", r->arrivals.prompts_cut);
 	doc_count(d, "outputs_cut", r->arrivals.outputs_cut);
 	doc_real(d, "seconds", 0, seconds(x->end));
@@ -468,6 +588,67 @@ static void json_load(struct doc *d, const struct serve_run *r)
 	doc_real(d, "power_w", 0, r->joules / seconds(x->end));
 }
 
+static void json_ends(struct doc *d, const char *key, double low, double high)
+{
+	doc_open(d, key, '{');
+	doc_real(d, "low", 0, low);
+	doc_real(d, "high", 0, high);
+	doc_close(d, '}');
+}
+
+static void json_wait_ends(struct doc *d, const char *key, const struct serve_run *r, const struct serve_range *s,
+                           size_t i)
+{
+	const struct latency_stat a = stat_end(r, s, i, false), b = stat_end(r, s, i, true);
+
+	if (!a.n) {
+		doc_text(d, key, NULL);
+		return;
+	}
+	doc_open(d, key, '{');
+	json_ends(d, "mean", ms(a.mean), ms(b.mean));
+	json_ends(d, "p50", ms(a.p50), ms(b.p50));
+	json_ends(d, "p90", ms(a.p90), ms(b.p90));
+	json_ends(d, "p95", ms(a.p95), ms(b.p95));
+	json_ends(d, "p99", ms(a.p99), ms(b.p99));
+	json_ends(d, "max", ms(a.max), ms(b.max));
+	doc_close(d, '}');
+}
+
+static void json_sure(struct doc *d, const struct serve_run *r, const struct serve_range *s)
+{
+	static const char *const kinds[SERVE_KINDS] = { "decode_steps", "prompt_steps" };
+
+	if (!s) {
+		doc_text(d, "interval", NULL);
+		return;
+	}
+	doc_open(d, "interval", '{');
+	doc_real(d, "level", 0, INTERVAL_LEVEL);
+	for (int k = 0; k < SERVE_KINDS; k++)
+		if (s->any[k])
+			json_ends(d, kinds[k], s->step[k].low, s->step[k].high);
+		else
+			doc_text(d, kinds[k], NULL);
+	for (int k = 0; k < RATES; k++) {
+		const struct interval_range x = rate_range(r, s, (enum rate)k);
+
+		if (makes_tokens(r) && !isnan(x.low))
+			json_ends(d, rate_keys[k], x.low, x.high);
+		else
+			doc_text(d, rate_keys[k], NULL);
+	}
+	for (size_t i = 0; i < LATENCIES; i++) {
+		char key[32];
+
+		snprintf(key, sizeof key, "%s_ms", latency_name((enum latency_of)i));
+		json_wait_ends(d, key, r, s, i);
+	}
+	json_wait_ends(d, "e2e_ms", r, s, LATENCY_TOTAL);
+	json_wait_ends(d, "itl_ms", r, s, LATENCIES);
+	doc_close(d, '}');
+}
+
 static void json_machine(struct doc *d, const struct serve_run *r)
 {
 	struct str s = STR_INIT;
@@ -478,7 +659,8 @@ static void json_machine(struct doc *d, const struct serve_run *r)
 	doc_free(d, &s);
 }
 
-static void json(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
+static void json(struct doc *d, const struct serve_run *r, const struct capacity_doc *found,
+                 const struct serve_range *sure)
 {
 	doc_open(d, NULL, '{');
 	doc_text(d, "model", r->own.w.model->name);
@@ -498,14 +680,44 @@ static void json(struct doc *d, const struct serve_run *r, const struct capacity
 	doc_count(d, "drafts_checked", r->result.checked);
 	doc_count(d, "drafts_accepted", r->result.accepted);
 	json_policy(d, &r->policy);
+	json_sure(d, r, sure);
 	doc_close(d, '}');
 }
 
 /* --- CSV ------------------------------------------------------------------------------------------------------------------ */
 
+static ps_t request_end(enum latency_of l, const struct waits *w, size_t i, bool high)
+{
+	const struct arrival *a = &w->r->arrivals.v[i];
+	const struct sched_request *const of[] = { &w->r->result.v[i], &w->sure->fast.result.v[i],
+		                                   &w->sure->slow.result.v[i] };
+	ps_t end = PS_NEVER;
+
+	for (int k = 0; k < 3; k++) {
+		const ps_t t = latency_one(l, a, of[k]);
+
+		if (t != PS_NEVER)
+			end = end == PS_NEVER ? t : high ? ps_max(end, t) : ps_min(end, t);
+	}
+	return end;
+}
+
+static void request_sure(struct doc *d, const struct waits *w, size_t i)
+{
+	for (int l = 0; l < LATENCY_QUEUE; l++)
+		for (int high = 0; high < 2; high++) {
+			const ps_t t = d->heads ? 0 : request_end((enum latency_of)l, w, i, high);
+			char key[40];
+
+			snprintf(key, sizeof key, "%s_ms_%s", latency_name((enum latency_of)l), high ? "high" : "low");
+			doc_real_if(d, key, 0, t != PS_NEVER, ms(t));
+		}
+}
+
 static void request(struct doc *d, const void *of, size_t i)
 {
-	const struct serve_run *r = of;
+	const struct waits *w = of;
+	const struct serve_run *r = w->r;
 	const struct arrival *a = &r->arrivals.v[i];
 	const struct sched_request *x = &r->result.v[i];
 	const ps_t one = d->heads ? 0 : latency_one(LATENCY_TPOT, a, x);
@@ -533,18 +745,23 @@ static void request(struct doc *d, const void *of, size_t i)
 		pools_doc_request(d, r, i);
 	if (r->arrivals.ids.len) /* as the list has them */
 		doc_text(d, "id", arrive_id(&r->arrivals, i));
+	if (w->sure)
+		request_sure(d, w, i);
 }
 
-void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_doc *found)
+void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_doc *found,
+               const struct serve_range *sure)
 {
+	const struct waits w = { r, sure };
+
 	if (d->format == OUT_JSON)
-		json(d, r, found);
+		json(d, r, found, sure);
 	else if (d->format != OUT_CSV)
-		serve_doc_table(d, r, found);
+		serve_doc_table(d, r, found, sure);
 	else if (found && found->knobs)
 		capacity_doc_knobs(d, found);
 	else
-		doc_table(d, NULL, NULL, r->arrivals.n, request, r);
+		doc_table(d, NULL, NULL, r->arrivals.n, request, &w);
 }
 
 /* --- a curve ---------------------------------------------------------------------------------------------------------------- */

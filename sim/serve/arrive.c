@@ -10,7 +10,7 @@
 
 #define ABSENT (-1)
 
-enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, TTFT, TOTAL, PRIORITY, GIVES_UP, SKIPPED, COLUMNS };
+enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, TTFT, TOTAL, PRIORITY, GIVES_UP, HASH_IDS, SKIPPED, COLUMNS };
 
 /* Names of a column; those of one column are alike in meaning. */
 static const struct {
@@ -27,6 +27,7 @@ static const struct {
 	{ "Response tokens", OUTPUT }, { "Model", SKIPPED },
 	{ "Total tokens", SKIPPED },   { "Log Type", SKIPPED },
 	{ "Session ID", SKIPPED },     { "Elapsed time", SKIPPED },
+	{ "hash_ids", HASH_IDS },
 };
 #define NAMES (sizeof names / sizeof *names)
 
@@ -36,6 +37,8 @@ struct table {
 	int at[COLUMNS]; /* which field; ABSENT */
 	size_t columns;
 	size_t cap;
+	uint64_t *ids; /* of pages, by row */
+	size_t n_ids, ids_cap;
 	struct arrivals *out;
 };
 
@@ -293,6 +296,46 @@ static int keep_id(struct table *t, struct arrival *a, struct err *e)
 	return all->failed ? err_nomem(e, "for a list of requests") : 0;
 }
 
+static int hash_id(struct table *t, uint64_t v, struct err *e)
+{
+	const size_t want = t->ids_cap ? 2 * t->ids_cap : 1024;
+	uint64_t *more;
+
+	if (t->n_ids == t->ids_cap) {
+		if (!(more = realloc(t->ids, want * sizeof *more)))
+			return err_nomem(e, "for a list of requests");
+		t->ids = more;
+		t->ids_cap = want;
+	}
+	t->ids[t->n_ids++] = v;
+	return 0;
+}
+
+static int hash_ids(struct table *t, struct arrival *a, struct err *e)
+{
+	const char *s = t->at[HASH_IDS] == ABSENT ? "" : csv_field(t->csv, (size_t)t->at[HASH_IDS]);
+	const size_t first = t->n_ids;
+
+	for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+		const size_t n = strspn(s, "0123456789");
+		int64_t v;
+
+		if (!n || (s[n] && s[n] != ' ') || decimal_scaled(s, n, 0, &v) < 0) {
+			err_set(e, ERR_IO, "'%.40s' is no whole number, as hash_ids are, a blank between two", s);
+			return arrive_fail(t, (size_t)t->at[HASH_IDS], e);
+		}
+		if (hash_id(t, (uint64_t)v, e) < 0)
+			return -1;
+		s += n;
+	}
+	a->page = (uint32_t)first;
+	a->pages = (uint32_t)(t->n_ids - first);
+	if ((uint64_t)a->pages * ARRIVE_PAGE < (uint64_t)a->prompt + ARRIVE_PAGE && t->n_ids <= UINT32_MAX / 2)
+		return 0;
+	err_set(e, ERR_IO, "%u hash_ids of %d tokens each for a prompt of %u", a->pages, ARRIVE_PAGE, a->prompt);
+	return arrive_fail(t, (size_t)t->at[HASH_IDS], e);
+}
+
 /* `day`: of the first row. */
 static int arrive_row(struct table *t, int64_t *day, struct err *e)
 {
@@ -328,6 +371,8 @@ static int arrive_row(struct table *t, int64_t *day, struct err *e)
 	a->at = (uint64_t)m.ps + (uint64_t)(m.day - *day) * 86400 * 1000 * PS_MS;
 	a->line = (uint32_t)csv_line(t->csv);
 	t->out->n++;
+	if (hash_ids(t, a, e) < 0)
+		return -1;
 	return t->at[ID] == ABSENT ? 0 : keep_id(t, a, e);
 }
 
@@ -366,7 +411,65 @@ static int arrive_rows(struct table *t, struct err *e)
 	return 0;
 }
 
-int arrive_read(struct input *in, struct arrivals *out, struct err *e)
+/* --- pages --------------------------------------------------------------------------------------------------------------- */
+
+static int page_by_number(const void *x, const void *y)
+{
+	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+static uint32_t kind_of(const uint64_t *kinds, uint32_t n, uint64_t id)
+{
+	const uint64_t *at = bsearch(&id, kinds, n, sizeof *kinds, page_by_number);
+
+	return (uint32_t)(at - kinds);
+}
+
+int arrive_pages(struct arrivals *a, uint64_t *ids, size_t n, struct err *e)
+{
+	uint64_t *kinds = malloc((n ? n : 1) * sizeof *kinds);
+
+	if (!kinds || !(a->pages = malloc((n ? n : 1) * sizeof *a->pages))) {
+		free(kinds);
+		return err_nomem(e, "for a list of requests");
+	}
+	memcpy(kinds, ids, n * sizeof *kinds);
+	qsort(kinds, n, sizeof *kinds, page_by_number);
+	a->page_kinds = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!i || kinds[i] != kinds[a->page_kinds - 1])
+			kinds[a->page_kinds++] = kinds[i];
+	for (size_t i = 0; i < n; i++)
+		a->pages[i] = kind_of(kinds, a->page_kinds, ids[i]);
+	a->n_pages = n;
+	free(kinds);
+	return 0;
+}
+
+/* The first byte that is no blank: a list is JSON where it opens an object. */
+static int is_lines(struct input *in, struct err *e)
+{
+	char buf[4096];
+	long n;
+	int rc = 0;
+
+	while ((n = input_read(in, buf, sizeof buf, e)) > 0) {
+		long i = 0;
+
+		while (i < n && strchr(" \t\r\n", buf[i]) && buf[i])
+			i++;
+		if (i < n) {
+			rc = buf[i] == '{';
+			break;
+		}
+	}
+	input_rewind(in);
+	return n < 0 ? -1 : rc;
+}
+
+static int arrive_read_table(struct input *in, struct arrivals *out, struct err *e)
 {
 	struct table t = { .csv = csv_new(in, e), .file = input_name(in), .out = out };
 	int rc = -1;
@@ -380,12 +483,23 @@ int arrive_read(struct input *in, struct arrivals *out, struct err *e)
 		qsort(out->v, out->n, sizeof *out->v, arrive_by_time);
 		for (size_t i = out->n; i-- > 0;)
 			out->v[i].at -= t.at[AT_DATE] != ABSENT ? out->v[0].at : 0;
-		rc = 0;
+		rc = t.at[HASH_IDS] == ABSENT ? 0 : arrive_pages(out, t.ids, t.n_ids, e);
 	}
+	free(t.ids);
 	csv_free(t.csv);
 	if (rc < 0)
 		arrive_free(out);
 	return rc;
+}
+
+int arrive_read(struct input *in, struct arrivals *out, struct err *e)
+{
+	const int lines = is_lines(in, e);
+
+	*out = (struct arrivals)ARRIVALS_INIT;
+	if (lines < 0)
+		return -1;
+	return (lines ? arrive_read_lines : arrive_read_table)(in, out, e);
 }
 
 static void put_id(const char *id, struct str *out)
@@ -396,12 +510,20 @@ static void put_id(const char *id, struct str *out)
 	str_addc(out, '"');
 }
 
+static void put_pages(const struct arrivals *a, const struct arrival *x, struct str *out)
+{
+	str_addc(out, ',');
+	for (uint32_t k = 0; k < x->pages; k++)
+		str_addf(out, k ? " %u" : "%u", a->pages[x->page + k]);
+}
+
 void arrive_write(const struct arrivals *a, struct str *out)
 {
 	const uint64_t second = UINT64_C(1000000000000);
 
-	str_addf(out, "arrival_s,prompt,output%s%s%s%s\n", a->measured ? ",measured_ttft_ms,measured_total_ms" : "",
-	         a->priorities ? ",priority" : "", a->give_up ? ",gives_up_ms" : "", a->ids.len ? ",id" : "");
+	str_addf(out, "arrival_s,prompt,output%s%s%s%s%s\n", a->measured ? ",measured_ttft_ms,measured_total_ms" : "",
+	         a->priorities ? ",priority" : "", a->give_up ? ",gives_up_ms" : "", a->pages ? ",hash_ids" : "",
+	         a->ids.len ? ",id" : "");
 	for (size_t i = 0; i < a->n; i++) {
 		str_addf(out, "%" PRIu64 ".%012" PRIu64 ",%u,%u", a->v[i].at / second, a->v[i].at % second,
 		         a->v[i].prompt, a->v[i].output);
@@ -414,6 +536,8 @@ void arrive_write(const struct arrivals *a, struct str *out)
 			str_addc(out, ',');
 		if (a->give_up && a->v[i].gives_up)
 			str_addf(out, "%" PRIu64 ".%09" PRIu64, a->v[i].gives_up / PS_MS, a->v[i].gives_up % PS_MS);
+		if (a->pages)
+			put_pages(a, &a->v[i], out);
 		if (a->ids.len)
 			put_id(arrive_id(a, i), out);
 		str_addc(out, '\n');
@@ -428,6 +552,8 @@ const char *arrive_id(const struct arrivals *a, size_t i)
 void arrive_free(struct arrivals *a)
 {
 	free(a->v);
+	if (!a->pages_lent)
+		free(a->pages);
 	str_free(&a->ids);
 	*a = (struct arrivals)ARRIVALS_INIT;
 }

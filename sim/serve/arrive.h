@@ -9,7 +9,11 @@
  * that is no such number or under no column, and a table without rows are refused with file, line and column; the file may be hostile.
  * Drawn lists are the same on every host: no function of the C library's mathematics is used.
  * Units: ps from the first arrival's zero; tokens. After reading or drawing the list is in order of arrival, those of one moment in the
- * table's order. Leaves out: several turns of one conversation, shared prefixes. */
+ * table's order.
+ * Prefixes that requests share: `hash_ids`, a number for each ARRIVE_PAGE tokens of a prompt, the last of which may be fewer, of what they
+ * are and of all before them, with a blank between. A list may also be JSON, an object a line, as Mooncake's traces are: timestamp (ms),
+ * input_length, output_length and hash_ids, other members skipped.
+ * Leaves out: whether an answer is in the prompt of a later turn, which no list tells. */
 #ifndef NPUSIM_SIM_SERVE_ARRIVE_H
 #define NPUSIM_SIM_SERVE_ARRIVE_H
 
@@ -24,28 +28,34 @@
 
 #define ARRIVE_MOST   1000000 /* requests */
 #define ARRIVE_TOKENS (1u << 24)
+#define ARRIVE_PAGE   512 /* tokens of a prompt that a hash stands for */
 #define ARRIVE_LATEST (UINT64_C(30) * 86400 * 1000 * PS_MS)
 
 struct arrival {
 	ps_t at;
 	uint32_t prompt, output;
-	uint32_t line;     /* of the table; of a drawn list its number from 1 */
-	ps_t ttft, total;  /* measured; 0: not told */
-	uint32_t priority; /* less is served first */
-	ps_t gives_up;     /* so long after it came its client leaves; 0: never */
-	uint32_t id;       /* where its text begins among the list's; 0: it has none */
+	uint32_t line;        /* of the table; of a drawn list its number from 1 */
+	ps_t ttft, total;     /* measured; 0: not told */
+	uint32_t priority;    /* less is served first */
+	ps_t gives_up;        /* so long after it came its client leaves; 0: never */
+	uint32_t id;          /* where its text begins among the list's; 0: it has none */
+	uint32_t page, pages; /* of the list's: where its prompt's begin, and how many */
 };
 
 struct arrivals {
 	struct arrival *v;
 	size_t n;
-	struct str ids; /* each ends with a zero; the first is empty. Without a column of them there is none */
+	struct str ids;  /* each ends with a zero; the first is empty. Without a column of them there is none */
+	uint32_t *pages; /* which of `page_kinds` each is: the same tokens behind the same; NULL: nobody tells */
+	size_t n_pages;
+	uint32_t page_kinds;
+	bool pages_lent; /* another list's */
 	bool measured, priorities, give_up;
 	size_t prompts_cut, outputs_cut; /* drawn ones, that were longer than a model takes */
 };
 #define ARRIVALS_INIT \
 	{ \
-		NULL, 0, STR_INIT, false, false, false, 0, 0 \
+		NULL, 0, STR_INIT, NULL, 0, 0, false, false, false, false, 0, 0 \
 	}
 
 /* How long prompts and outputs are. */
@@ -73,8 +83,11 @@ struct arrive_plan {
 
 int arrive_read(struct input *in, struct arrivals *out, struct err *e);
 int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e);
-void arrive_write(const struct arrivals *a, struct str *out); /* a table that reads back alike */
-const char *arrive_id(const struct arrivals *a, size_t i);    /* "" where it has none */
+/* Pages by the numbers that a list has for them: which of so many kinds each is; `ids` are overwritten. */
+int arrive_pages(struct arrivals *a, uint64_t *ids, size_t n, struct err *e);
+int arrive_read_lines(struct input *in, struct arrivals *out, struct err *e); /* JSON, an object a line */
+void arrive_write(const struct arrivals *a, struct str *out);                 /* a table that reads back alike */
+const char *arrive_id(const struct arrivals *a, size_t i);                    /* "" where it has none */
 void arrive_free(struct arrivals *a);
 
 #endif

@@ -118,6 +118,12 @@ static int of_list(struct finder *f, const struct arrivals *base)
 
 	f->base = base;
 	f->n = 0;
+	f->list.priorities = base->priorities;
+	f->list.give_up = base->give_up;
+	f->list.pages = base->pages;
+	f->list.n_pages = base->n_pages;
+	f->list.page_kinds = base->page_kinds;
+	f->list.pages_lent = true;
 	if (!span)
 		return err_set(
 			f->e, ERR_USAGE,

@@ -333,10 +333,15 @@ static int pieces(struct cost_table *t, const struct sched_step *s, struct asked
 
 /* --- a step ------------------------------------------------------------------------------------------------------------------- */
 
+struct cost_point cost_point_of(const struct cost_table *t, const struct sched_step *s)
+{
+	return (struct cost_point){ s->seqs, s->seqs ? t->queries : 0,
+		                    s->seqs ? (s->context_sum + s->seqs - 1) / s->seqs : 0, s->pieces, s->n_pieces };
+}
+
 int cost_exact(struct cost_table *t, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
-	const struct cost_point p = { s->seqs, s->seqs ? t->queries : 0,
-		                      s->seqs ? (s->context_sum + s->seqs - 1) / s->seqs : 0, s->pieces, s->n_pieces };
+	const struct cost_point p = cost_point_of(t, s);
 	const uint64_t key = cost_key_of(&p);
 	struct cost_seen x = cost_find(t, key)->seen;
 

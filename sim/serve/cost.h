@@ -39,6 +39,7 @@ struct cost_table;
 struct cost_table *cost_new(uint32_t queries, bool exact, cost_simulate_fn *simulate, void *ctx, struct err *e);
 void cost_free(struct cost_table *t);
 int cost_of(struct cost_table *t, const struct sched_step *s, struct sched_cost *out, struct err *e);
+struct cost_point cost_point_of(const struct cost_table *t, const struct sched_step *s);
 /* The step as it is, whatever the table reads off lines. */
 int cost_exact(struct cost_table *t, const struct sched_step *s, struct sched_cost *out, struct err *e);
 size_t cost_simulated(const struct cost_table *t); /* points so far */

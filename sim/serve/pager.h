@@ -32,6 +32,13 @@ static inline bool pager_grow(struct pager *p, uint64_t *has, uint64_t tokens)
 	return true;
 }
 
+/* So many that are free. */
+static inline void pager_take(struct pager *p, uint64_t blocks)
+{
+	p->used += blocks;
+	p->peak = p->used > p->peak ? p->used : p->peak;
+}
+
 static inline void pager_drop(struct pager *p, uint64_t *has)
 {
 	p->used -= *has;

@@ -16,6 +16,7 @@ static int same_list(const struct serve_run *r, const struct capacity *found, co
 		return serve_draw(r, found->seed, of->n, out, e);
 	*out = *of;
 	out->ids = (struct str)STR_INIT;
+	out->pages_lent = true;
 	if (!(out->v = malloc(of->n * sizeof *out->v)))
 		return err_nomem(e, "for a list of requests");
 	memcpy(out->v, of->v, of->n * sizeof *out->v);

@@ -110,73 +110,6 @@ static void asked(struct sched *s)
 	}
 }
 
-/* --- blocks ---------------------------------------------------------------------------------------------------------- */
-
-static void unlink_run(struct sched *s, uint32_t i)
-{
-	struct run *x = &s->t->runs[i];
-
-	s->t->runs[x->before].after = x->after;
-	s->t->runs[x->after].before = x->before;
-	x->blocks = 0;
-}
-
-/* At the end of the free ones. */
-static void link_run(struct sched *s, uint32_t i, uint64_t blocks)
-{
-	const uint32_t ends = s->ends;
-
-	s->t->runs[i] = (struct run){ blocks, s->t->runs[ends].before, ends };
-	s->t->runs[s->t->runs[ends].before].after = i;
-	s->t->runs[ends].before = i;
-}
-
-static void drop(struct sched *s, uint32_t i)
-{
-	struct seq *q = &s->t->seqs[i];
-
-	if (s->p->prefix && q->blocks)
-		link_run(s, i, q->blocks);
-	pager_drop(&s->pager, &q->blocks);
-}
-
-/* The oldest free ones are taken; its own, where it has some, first. */
-static bool grow(struct sched *s, uint32_t i, uint64_t tokens)
-{
-	struct seq *q = &s->t->seqs[i];
-	const uint32_t ends = s->ends;
-	uint64_t had = q->blocks, more;
-
-	if (!pager_grow(&s->pager, &q->blocks, tokens))
-		return false;
-	if (!s->p->prefix)
-		return true;
-	if (s->t->runs[i].blocks) {
-		had += s->t->runs[i].blocks;
-		unlink_run(s, i);
-	}
-	for (more = q->blocks > had ? q->blocks - had : 0; more && s->t->runs[ends].after != ends;) {
-		const uint32_t first = s->t->runs[ends].after;
-		struct run *x = &s->t->runs[first];
-
-		if (x->blocks > more) {
-			x->blocks -= more;
-			break;
-		}
-		more -= x->blocks;
-		unlink_run(s, first);
-	}
-	return true;
-}
-
-/* Tokens of its that are still there, in whole blocks; the last is always computed. */
-static uint32_t still_there(const struct sched *s, uint32_t i)
-{
-	const uint64_t most = (s->t->seqs[i].fill - 1) / s->p->block, has = s->p->prefix ? s->t->runs[i].blocks : 0;
-
-	return (uint32_t)((has < most ? has : most) * s->p->block);
-}
-
 /* --- giving up -------------------------------------------------------------------------------------------------------- */
 
 /* Which of those that run gives up its blocks: of those who matter least the one that was let in last. */
@@ -216,14 +149,14 @@ static void give_up(struct sched *s, uint32_t k)
 	s->r->v[i].preempted++;
 	if (s->p->preempt == SCHED_SWAP) {
 		q->away = true;
-		s->moved += q->blocks * s->p->block_bytes;
+		s->moved += (q->blocks + sched_page_blocks(s, q->pages)) * s->p->block_bytes;
 	} else {
 		s->r->recomputed += q->cached;
 		q->fill = s->a->v[i].prompt + q->made;
 		q->cached = 0;
 		q->state = WAITS;
 	}
-	drop(s, i);
+	sched_drop(s, i);
 	if (s->a->priorities)
 		push(s, i);
 	else
@@ -242,7 +175,7 @@ static bool make_room(struct sched *s, uint32_t *k, uint64_t tokens)
 {
 	const uint32_t i = s->running[*k];
 
-	while (!grow(s, i, tokens)) {
+	while (!sched_grow(s, i, tokens)) {
 		const uint32_t who = gives_up(s);
 
 		give_up(s, who);
@@ -319,14 +252,14 @@ static bool anybody(const struct sched *s)
 	return s->n_back || s->queue != SCHED_NONE;
 }
 
-/* Blocks for what is in its cache or is to be, and one token more. */
-static bool reserve(struct sched *s, uint32_t i)
+/* Blocks for what is in its cache or is to be, and one token more; `pages` of its prompt are there. */
+static bool reserve(struct sched *s, uint32_t i, uint32_t pages)
 {
 	struct seq *q = &s->t->seqs[i];
 	const uint64_t most = most_of(s, i), now = (q->away || q->apart) && q->state == DECODES ? q->cached : q->fill;
 	const uint64_t want = s->p->reserve_all || now + 1 > most ? most : now + 1;
 
-	return grow(s, i, want);
+	return sched_share(s, i, pages, want) && sched_grow(s, i, want);
 }
 
 /* It has blocks here from now on, and decodes when its cache is here. */
@@ -347,15 +280,16 @@ static bool let_in(struct sched *s)
 	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : s->queue;
 	struct seq *q = &s->t->seqs[i];
 	const bool whole = q->away || q->apart, anew = !q->apart && !s->r->v[i].preempted;
-	uint32_t n, found;
+	uint32_t n, found, pages;
 
 	if (s->n_running + s->n_coming == s->p->max_batch)
 		return false;
 	if (anew)
 		q->fill = s->a->v[i].prompt;
-	found = whole ? 0 : still_there(s, i);
+	pages = whole ? 0 : sched_pages_there(s, i);
+	found = whole ? 0 : sched_still_there(s, i, pages);
 	n = whole ? 0 : room_for(s, q->fill - found);
-	if ((!n && !whole) || !reserve(s, i))
+	if ((!n && !whole) || !reserve(s, i, pages))
 		return false;
 	if (s->n_back)
 		s->n_back--;
@@ -375,8 +309,12 @@ static bool let_in(struct sched *s)
 	}
 	q->state = FILLS;
 	q->cached = found;
-	s->r->found += found;
-	s->r->recomputed -= found;
+	if (anew) {
+		s->r->shared += found;
+	} else {
+		s->r->found += found;
+		s->r->recomputed -= found;
+	}
 	piece(s, i, n);
 	return true;
 }
@@ -452,7 +390,7 @@ static void sched_out(struct sched *s, uint32_t i)
 static void leave(struct sched *s, uint32_t i)
 {
 	sched_out(s, i);
-	drop(s, i);
+	sched_drop(s, i);
 	s->r->v[i].last = s->now;
 	s->left++;
 }
@@ -574,6 +512,7 @@ static void filled(struct sched *s, uint32_t i, uint32_t tokens)
 
 	q->cached += tokens;
 	s->r->prompt_tokens += tokens;
+	sched_keep_pages(s, i);
 	if (q->cached == q->fill)
 		produce(s, i, 1);
 }
@@ -693,19 +632,24 @@ void sched_finish(struct sched *s, sched_seen_fn *seen, void *ctx)
 void sched_release(struct sched *s, uint32_t i, ps_t at)
 {
 	integrate(s, ps_max(s->now, at));
-	drop(s, i);
+	sched_drop(s, i);
 	s->stuck = false;
 }
 
 /* --- the whole ---------------------------------------------------------------------------------------------------------- */
 
-bool sched_tables_new(struct sched_tables *t, size_t n, uint32_t machines)
+bool sched_tables_new(struct sched_tables *t, const struct arrivals *a, uint32_t machines)
 {
+	const size_t n = a->n, pages = (size_t)machines * a->page_kinds;
+
+	if (n + 2 * (size_t)machines + pages > UINT32_MAX / 2)
+		return false;
 	t->seqs = calloc(n, sizeof *t->seqs);
 	t->after = calloc(n, sizeof *t->after);
 	t->under = calloc(n, sizeof *t->under);
-	t->runs = calloc(n + 2 * (size_t)machines, sizeof *t->runs);
-	return t->seqs && t->after && t->under && t->runs;
+	t->runs = calloc(n + 2 * (size_t)machines + pages, sizeof *t->runs);
+	t->pages = calloc(pages + 1, sizeof *t->pages);
+	return t->seqs && t->after && t->under && t->runs && t->pages;
 }
 
 void sched_tables_free(struct sched_tables *t)
@@ -714,6 +658,7 @@ void sched_tables_free(struct sched_tables *t)
 	free(t->after);
 	free(t->under);
 	free(t->runs);
+	free(t->pages);
 }
 
 bool sched_open(struct sched *s, const struct sched_policy *p, const struct arrivals *a, struct sched_tables *t,
@@ -725,7 +670,7 @@ bool sched_open(struct sched *s, const struct sched_policy *p, const struct arri
 		             .a = a,
 		             .r = r,
 		             .t = t,
-		             .ends = (uint32_t)a->n + 2 * k + 1,
+		             .ends = (uint32_t)a->n + k * (2 + a->page_kinds) + 1,
 		             .pager = { .block = p->block, .capacity = p->blocks },
 		             .first = SCHED_NONE,
 		             .queue = SCHED_NONE,
@@ -740,8 +685,7 @@ bool sched_open(struct sched *s, const struct sched_policy *p, const struct arri
 	s->pieces = calloc(most, sizeof *s->pieces);
 	if (!s->running || !s->back || !s->coming || !s->filled || !s->deciding || !s->filling || !s->pieces)
 		return false;
-	t->runs[s->ends] = (struct run){ 0, s->ends, s->ends };
-	link_run(s, s->ends - 1, s->pager.capacity);
+	sched_blocks_open(s, k);
 	return true;
 }
 
@@ -800,10 +744,9 @@ static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void
 int sched_run(const struct sched_policy *p, const struct arrivals *a, sched_cost_fn *cost, sched_seen_fn *seen,
               void *ctx, struct sched_result *out, struct err *e)
 {
-	struct sched_tables t = { NULL, NULL, NULL, NULL };
+	struct sched_tables t = { NULL, NULL, NULL, NULL, NULL };
 	struct sched s = { .p = NULL };
-	const bool room =
-		sched_result_new(out, p, a) && sched_tables_new(&t, a->n, 1) && sched_open(&s, p, a, &t, 0, out);
+	const bool room = sched_result_new(out, p, a) && sched_tables_new(&t, a, 1) && sched_open(&s, p, a, &t, 0, out);
 	const int rc = room ? serve(&s, cost, seen, ctx, e) : err_nomem(e, "for requests");
 
 	assert(rc < 0 || s.pager.used == 0);
@@ -881,6 +824,11 @@ int sched_check(const struct sched_policy *p, const struct arrivals *a, uint32_t
 {
 	if (check_policy(p, e) < 0)
 		return -1;
+	if (p->prefix && a->page_kinds && p->block > ARRIVE_PAGE)
+		return err_set(
+			e, ERR_USAGE,
+			"blocks of %u tokens, where hash_ids are of %d each: option '--block' of as many or fewer",
+			p->block, ARRIVE_PAGE);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct arrival *x = &a->v[i];
 		const uint32_t output = p->part == SCHED_FILLS ? 1 : x->output;

@@ -11,7 +11,10 @@
  * waits in front of all others: its tokens are computed again, as a prompt (recompute), or its blocks are moved to the host and
  * back (swap; while they move nothing else is done). Nobody is let in within a step in which one gave up.
  * With `prefix` whoever gave up blocks to compute again finds those of them that nobody took meanwhile: free blocks are taken in the
- * order in which they came free, the last of a sequence first, as vLLM's block pool does.
+ * order in which they came free, the last of a sequence first, as vLLM's block pool does. Of a list that tells pages of its prompts
+ * (arrive.h) it also finds the first pages that others computed, used or free: users of a page share its blocks, and a page that nobody
+ * uses is free like others' blocks, the last of a prompt first, and gone with the first block of it that is taken. Who computed one that
+ * another had meanwhile has the other's (as SGLang's tree). The last token of a prompt is always computed.
  * The host: a request is with the scheduler `request` and so much a prompt token after it came, and a step takes `overhead` and so
  * much a sequence; where the host prepares the next step while the machine works (`ahead`) only what is longer than the step.
  * Closed loop (`loop` N): N requests come at once, and another whenever one leaves; the list's own times do not count then.
@@ -26,7 +29,7 @@
  * Priorities: of who waits the one of the least number is let in first, and of equals who came first; blocks are given up by the one of the
  * greatest number, of equals who was let in last, and whoever gave them up waits among the others by its number (as vLLM's priority
  * scheduling has both). Clients that leave (arrival.gives_up) are noticed between steps: what they have is free then.
- * Leaves out: prefixes that requests share, the time to pick tokens from logits. Several machines are sched_pool.h's. */
+ * Leaves out: answers as a part of later prompts, the time to pick tokens from logits. Several machines are sched_pool.h's. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
 #define NPUSIM_SIM_SERVE_SCHED_H
 
@@ -110,6 +113,8 @@ struct sched_result {
 	uint64_t made, checked, accepted;   /* tokens produced; drafted ones looked at, and right */
 	uint64_t prompt_tokens, recomputed; /* computed as prompts; of them again */
 	uint64_t found;                     /* of prompts, in blocks that were given up */
+	uint64_t shared, evicted;           /* of prompts, in pages that others computed; in pages that were taken */
+	uint64_t pages_peak;                /* that were there at a time */
 	uint64_t preemptions, swapped_bytes;
 	uint64_t blocks_peak, gone; /* gone: requests whose clients left */
 	uint32_t batch_peak;

@@ -19,23 +19,32 @@ struct seq {
 	uint32_t fill;         /* tokens to be in the cache before it decodes */
 	bool away;             /* its blocks are with the host */
 	bool apart;            /* its cache is on the machine that filled it */
-	uint64_t blocks;
-	ps_t known, ready; /* to the scheduler; its cache is here */
-	ps_t newest;       /* its newest token's */
+	uint64_t blocks;       /* its own */
+	uint32_t pages;        /* of its prompt that it has, in blocks that are also others' */
+	uint32_t had;          /* of them when it gave up its blocks */
+	ps_t known, ready;     /* to the scheduler; its cache is here */
+	ps_t newest;           /* its newest token's */
 };
 
-/* Free blocks in the order in which they came free: those that nobody had, then runs of those that requests gave back, by request.
- * A request has one at the most; `blocks` of it nobody took. */
+/* Free blocks in the order in which they came free: those that nobody had, then runs of those that requests gave back, by request, and
+ * pages that nobody has any more. A request has one at the most; `blocks` of it nobody took. */
 struct run {
 	uint64_t blocks;
 	uint32_t before, after;
 };
 
+/* A page of prompts on a machine (arrive.h), in blocks of its own. */
+struct page {
+	uint32_t users;
+	bool there; /* computed, and in nobody else's blocks */
+};
+
 struct sched_tables {
 	struct seq *seqs;
-	uint32_t *after;  /* in a list, and beside it in a queue */
-	uint32_t *under;  /* in a queue: the first of those that are later */
-	struct run *runs; /* of requests, and of each machine those of nobody and the list's ends */
+	uint32_t *after;    /* in a list, and beside it in a queue */
+	uint32_t *under;    /* in a queue: the first of those that are later */
+	struct run *runs;   /* of requests, of each machine those of nobody and the list's ends, and of its pages */
+	struct page *pages; /* of each machine */
 };
 
 /* The cache of request `i`, which has room here from `now` on, is here when? */
@@ -48,7 +57,10 @@ struct sched {
 	const struct arrivals *a;
 	struct sched_result *r;
 	struct sched_tables *t;
-	uint32_t ends;          /* of runs */
+	uint32_t ends;     /* of runs */
+	uint32_t page_run; /* of the first page */
+	struct page *pages;
+	uint64_t n_pages;       /* that are there */
 	uint32_t pool, machine; /* for who looks on */
 	struct pager pager;
 	uint32_t *running, n_running; /* in the order in which they were let in */
@@ -76,7 +88,7 @@ struct sched {
 	void *fetch_ctx;
 };
 
-bool sched_tables_new(struct sched_tables *t, size_t n, uint32_t machines);
+bool sched_tables_new(struct sched_tables *t, const struct arrivals *a, uint32_t machines);
 void sched_tables_free(struct sched_tables *t);
 /* Machine `k` of those that share tables; the result's counts are its own. False: no memory. Closed in any case. */
 bool sched_open(struct sched *s, const struct sched_policy *p, const struct arrivals *a, struct sched_tables *t,
@@ -90,6 +102,23 @@ int sched_begin(struct sched *s, ps_t at, sched_cost_fn *cost, void *ctx, struct
 void sched_finish(struct sched *s, sched_seen_fn *seen, void *ctx);
 /* The cache of one that it filled is where it goes. */
 void sched_release(struct sched *s, uint32_t i, ps_t at);
+
+/* --- blocks (sched_blocks.c) */
+
+/* All free, of machine `k`. */
+void sched_blocks_open(struct sched *s, uint32_t k);
+/* What it has is free: its own, and pages that nobody else has. */
+void sched_drop(struct sched *s, uint32_t i);
+/* As many more of its own as so many tokens need beside its pages; false: they are not there. */
+bool sched_grow(struct sched *s, uint32_t i, uint64_t tokens);
+/* Of a prompt's pages the first ones that are there; tokens with its own blocks that nobody took: the last token is always computed. */
+uint32_t sched_pages_there(const struct sched *s, uint32_t i);
+uint32_t sched_still_there(const struct sched *s, uint32_t i, uint32_t pages);
+/* It has so many pages from now on, unless blocks for `tokens` are not there then: false, and nothing is changed. */
+bool sched_share(struct sched *s, uint32_t i, uint32_t pages, uint64_t tokens);
+/* Whole pages of its prompt that are computed by now can be found by others. */
+void sched_keep_pages(struct sched *s, uint32_t i);
+uint64_t sched_page_blocks(const struct sched *s, uint64_t pages);
 
 /* A result's tables, and when requests come: those of a closed loop as others leave. False: no memory. */
 bool sched_result_new(struct sched_result *r, const struct sched_policy *p, const struct arrivals *a);

@@ -181,7 +181,7 @@ static bool open(struct pools *x)
 		const uint32_t n = x->p->pool[p].machines;
 
 		x->v[p] = calloc(n, sizeof *x->v[p]);
-		if (!x->v[p] || !sched_tables_new(&x->tables[p], x->a->n, n))
+		if (!x->v[p] || !sched_tables_new(&x->tables[p], x->a, n))
 			return false;
 		for (uint32_t k = 0; k < n; k++, done++) {
 			struct machine *m = &x->v[p][k];
@@ -228,6 +228,9 @@ static void add(struct sched_result *to, const struct sched_result *r)
 	to->prompt_tokens += r->prompt_tokens;
 	to->recomputed += r->recomputed;
 	to->found += r->found;
+	to->shared += r->shared;
+	to->evicted += r->evicted;
+	to->pages_peak += r->pages_peak;
 	to->preemptions += r->preemptions;
 	to->swapped_bytes += r->swapped_bytes;
 	to->blocks_peak += r->blocks_peak;

@@ -33,13 +33,41 @@ static int drafted(struct serve_run *r, const struct sched_step *s, struct sched
 	return 0;
 }
 
+/* Of all that takes power while it waits, so long; fJ of a machine. */
+static uint64_t waiting(const struct serve_run *r, ps_t t)
+{
+	const struct gpu g = machine_gpu(&r->conf->cfg);
+
+	if (machine_runs(&r->conf->cfg) != MACHINE_LAUNCHES)
+		return serve_chips(r) * pass_energy_waiting(&r->conf->cfg, t);
+	return gpu_power_known(&g) ? serve_chips(r) * gpu_energy_idle(&g, t) : 0;
+}
+
+static void stretched(const struct serve_run *r, const struct sched_step *s, struct sched_cost *c)
+{
+	const uint64_t ppm = r->stretch_ppm[s->n_pieces ? SERVE_PROMPTS : SERVE_DECODE];
+	const ps_t was = c->time;
+
+	if (!ppm)
+		return;
+	c->time = was / 1000000 * ppm + was % 1000000 * ppm / 1000000;
+	if (c->energy_fj && c->time > was) {
+		c->energy_fj = energy_add(c->energy_fj, waiting(r, c->time - was));
+	} else if (c->energy_fj) {
+		const uint64_t less = waiting(r, was - c->time);
+
+		c->energy_fj -= less < c->energy_fj ? less : c->energy_fj;
+	}
+}
+
 int serve_step_alone(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
 	struct serve_run *r = ctx;
 
-	if (cost_of(r->own.cost, s, out, e) < 0)
+	if (cost_of(r->own.cost, s, out, e) < 0 || (r->draft.cost && drafted(r, s, out, e) < 0))
 		return -1;
-	return r->draft.cost ? drafted(r, s, out, e) : 0;
+	stretched(r, s, out);
+	return 0;
 }
 
 int serve_step_cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
@@ -53,8 +81,10 @@ void serve_step_seen(void *ctx, const struct sched_step *s, const struct sched_t
 {
 	struct serve_run *r = ctx;
 
-	if (s->seqs || s->n_pieces)
+	if (s->seqs || s->n_pieces) {
 		serve_kept_add(r->kept, s);
+		serve_kept_add(r->typical, s);
+	}
 	if (r->watcher)
 		r->watcher->step(r->watcher->arg, s, t);
 }
@@ -149,15 +179,10 @@ static int read_list(struct serve_run *r, struct err *e)
 /* What waits takes power too, where that is known. */
 double serve_joules(const struct serve_run *r, const struct sched_result *x, double *idle)
 {
-	const struct gpu g = machine_gpu(&r->conf->cfg);
-	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
-	uint64_t ms; /* of waiting, fJ */
-
 	*idle = NAN;
 	if (!x->energy_fj && x->worked)
 		return NAN;
-	ms = !gpu ? pass_energy_waiting(&r->conf->cfg, PS_MS) : gpu_power_known(&g) ? gpu_energy_idle(&g, PS_MS) : 0;
-	*idle = (double)ms / 1e15 * serve_chips(r) * (double)(x->end - x->worked) / (double)PS_MS;
+	*idle = (double)waiting(r, PS_MS) / 1e15 * (double)(x->end - x->worked) / (double)PS_MS;
 	return (double)x->energy_fj / 1e15 + *idle;
 }
 
@@ -208,13 +233,18 @@ static size_t simulated(const struct serve_run *r)
 	return cost_simulated(r->own.cost) + (r->draft.cost ? cost_simulated(r->draft.cost) : 0);
 }
 
+static int keeps(struct serve_run *r, uint64_t check, struct err *e)
+{
+	return (r->kept = serve_kept_new(check, e)) && (r->typical = serve_kept_new(SERVE_TYPICAL, e)) ? 0 : -1;
+}
+
 static int steps_of_pools(struct serve_run *r, struct err *e)
 {
 	struct serve_pools *x = r->pools;
 	struct serve_run *d = &x->decode;
 	int rc;
 
-	if (x->n > 1 && !(d->kept = serve_kept_new(r->o->check, e)))
+	if (x->n > 1 && keeps(d, r->o->check, e) < 0)
 		return -1;
 	d->watcher = r->watcher;
 	rc = serve_pools_run(r, &r->arrivals, true, &x->result, e);
@@ -230,7 +260,7 @@ int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *
 	int rc;
 
 	r->watcher = w;
-	if (!(r->kept = serve_kept_new(r->o->check, e)))
+	if (keeps(r, r->o->check, e) < 0)
 		return -1;
 	if (r->pools)
 		return steps_of_pools(r, e);
@@ -280,9 +310,77 @@ int serve_sum(struct serve_run *r, struct err *e)
 	return latency_sum(&r->arrivals, &r->result, &r->latency, e);
 }
 
+/* --- how sure that is --------------------------------------------------------------------------------------------------------- */
+
+static struct serve_run *pool_run(struct serve_run *r, uint32_t pool)
+{
+	return r->pools ? r->pools->pool[pool].r : r;
+}
+
+int serve_show(struct serve_run *r, uint32_t pool, enum serve_kind of, steps_show_fn *show, void *arg, struct err *e)
+{
+	const struct serve_run *x = pool_run(r, pool);
+
+	for (size_t i = 0; i < serve_kept_count(x->typical, of); i++) {
+		const struct cost_point p = cost_point_of(x->own.cost, serve_kept_step(x->typical, of, i));
+
+		if (steps_show(x->own.steps, &p, show, arg, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void stretch(struct serve_run *r, const struct serve_stretch *s)
+{
+	for (uint32_t k = 0; k < (r->pools ? r->pools->n : 1); k++)
+		for (int i = 0; i < SERVE_KINDS; i++)
+			pool_run(r, k)->stretch_ppm[i] = s->ppm[k][i];
+}
+
+/* Joules are those of the pools' last result. */
+static int again_on_pools(struct serve_run *r, struct serve_again *out, struct err *e)
+{
+	struct sched_pools was = r->pools->result;
+	const double links = r->pools->link_joules;
+	double idle;
+	int rc = serve_pools_run(r, &r->arrivals, false, &r->pools->result, e);
+
+	if (rc == 0)
+		out->joules = serve_pools_joules(r, &idle);
+	out->result = r->pools->result.all;
+	r->pools->result.all.v = NULL;
+	r->pools->result.all.gaps = NULL;
+	sched_pools_free(&r->pools->result);
+	r->pools->result = was;
+	r->pools->link_joules = links;
+	return rc;
+}
+
+int serve_again(struct serve_run *r, const struct serve_stretch *s, struct serve_again *out, struct err *e)
+{
+	double idle;
+	int rc;
+
+	*out = (struct serve_again){ .joules = NAN };
+	stretch(r, s);
+	rc = r->pools ? again_on_pools(r, out, e) : serve_list(r, &r->arrivals, &out->result, e);
+	stretch(r, &(struct serve_stretch){ .ppm = { { 0 } } });
+	if (rc == 0 && !r->pools)
+		out->joules = serve_joules(r, &out->result, &idle);
+	return rc == 0 ? latency_sum(&r->arrivals, &out->result, &out->latency, e) : -1;
+}
+
+void serve_again_free(struct serve_again *x)
+{
+	sched_free(&x->result);
+}
+
+/* --- the end -------------------------------------------------------------------------------------------------------------------- */
+
 void serve_one_free(struct serve_run *r)
 {
 	serve_kept_free(r->kept);
+	serve_kept_free(r->typical);
 	sched_free(&r->result);
 	arrive_free(&r->arrivals);
 	side_free(&r->draft);

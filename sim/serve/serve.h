@@ -65,7 +65,7 @@ struct serve_watcher {
 };
 
 struct serve_pools;
-struct serve_kept; /* steps that are kept for the check */
+struct serve_kept; /* steps that are kept: for the check, and typical ones */
 
 struct serve_run {
 	const struct serve_ask *o;
@@ -83,7 +83,8 @@ struct serve_run {
 	struct serve_check check[SERVE_KINDS];
 	double joules, idle_joules; /* not a number: no power is modelled */
 
-	struct serve_kept *kept;
+	struct serve_kept *kept, *typical;
+	uint64_t stretch_ppm[SERVE_KINDS];   /* 0: a step takes its time (serve_again) */
 	const struct serve_watcher *watcher; /* NULL: none */
 	struct serve_pools *pools;           /* NULL: it is one machine */
 };
@@ -95,6 +96,21 @@ int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *
 int serve_sum(struct serve_run *r, struct err *e);
 /* Another list on the machine as it was sized; nobody is told, nothing is kept. `out` is freed by sched_free whether it fails or not. */
 int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_result *out, struct err *e);
+/* The typical steps of a kind as they are, of pool `pool`: each is shown. After serve_steps. */
+int serve_show(struct serve_run *r, uint32_t pool, enum serve_kind of, steps_show_fn *show, void *arg, struct err *e);
+/* Of its time a step takes so many millionths; 0: its time. By pool. */
+struct serve_stretch {
+	uint64_t ppm[SCHED_POOLS][SERVE_KINDS];
+};
+/* The list once more, as if steps were stretched: what waits then, and the joules, in which what stands
+ * still takes its power longer. serve_again_free whether it fails or not. */
+struct serve_again {
+	struct sched_result result;
+	struct latency latency;
+	double joules;
+};
+int serve_again(struct serve_run *r, const struct serve_stretch *s, struct serve_again *out, struct err *e);
+void serve_again_free(struct serve_again *x);
 /* How a list is drawn: when they come, and how long they are. */
 int serve_plan(const struct serve_ask *o, struct arrive_plan *p, struct err *e);
 /* The list that another seed draws, of so many requests. */

@@ -113,3 +113,13 @@ int serve_kept_check(const struct serve_kept *x, struct cost_table *t, struct se
 			return -1;
 	return 0;
 }
+
+size_t serve_kept_count(const struct serve_kept *x, enum serve_kind of)
+{
+	return x->of[of].n;
+}
+
+const struct sched_step *serve_kept_step(const struct serve_kept *x, enum serve_kind of, size_t i)
+{
+	return &x->of[of].v[i].step;
+}

@@ -228,6 +228,8 @@ static int hash_list(const char *path, uint64_t *h, struct err *e)
 
 		*h = hash_u64(hash_u64(hash_u64(*h, x->at), x->prompt), x->output);
 		*h = hash_u64(hash_u64(*h, x->priority), x->gives_up);
+		for (uint32_t k = 0; k < x->pages; k++)
+			*h = hash_u64(*h, a.pages[x->page + k]);
 	}
 	arrive_free(&a);
 	input_free(in);

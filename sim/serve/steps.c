@@ -186,6 +186,24 @@ int steps_hold(struct steps *s, const struct cost_point *p, struct steps_held *o
 	return run_of(s, p, 0, holds, out, e);
 }
 
+struct shown {
+	steps_show_fn *show;
+	void *arg;
+};
+
+static void shows(const struct steps *s, const struct op_stream *x, const struct run_result *r, void *to)
+{
+	const struct shown *w = to;
+
+	(void)s;
+	w->show(w->arg, x, r);
+}
+
+int steps_show(struct steps *s, const struct cost_point *p, steps_show_fn *show, void *arg, struct err *e)
+{
+	return run_of(s, p, 0, shows, &(struct shown){ show, arg }, e);
+}
+
 /* --- layers that are alike ------------------------------------------------------------------------------------------------- */
 
 static uint64_t further(uint64_t few, uint64_t more, uint32_t layers)

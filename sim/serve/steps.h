@@ -33,6 +33,10 @@ struct steps_held {
 };
 int steps_hold(struct steps *s, const struct cost_point *p, struct steps_held *out, struct err *e);
 
+/* Who is shown a step as it is: its stream and what came of it, which go when it has seen them. */
+typedef void steps_show_fn(void *arg, const struct op_stream *x, const struct run_result *r);
+int steps_show(struct steps *s, const struct cost_point *p, steps_show_fn *show, void *arg, struct err *e);
+
 /* What of the machine's memory a model takes, whatever is asked of it; bytes. */
 struct steps_memory {
 	uint64_t weights, token, sequence,

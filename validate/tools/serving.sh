@@ -11,6 +11,12 @@ data=${SHARED:-../shared}/data/serving
 # member KEY [OF]: a number of WORK/serve.json, the first after the object OF begins
 member() { awk -F': ' -v k="\"$1\"" -v o="\"${2-}\": {" 'index($0, o) || o == "\"\": {" { on = 1 } on && index($1, k) { print $2 + 0; exit }' "$work/serve.json"; }
 
+# ends FIGURE [OF]: "LOW HIGH" of a figure in WORK/serve.json, in its block of intervals
+ends() {
+	awk -F': ' -v k="\"$1\": {" -v o="\"${2-}\": {" '/"interval": \{/ { block = 1 } block && (index($0, o) || o == "\"\": {") { on = 1 }
+		on && index($0, k) { at = 1 } at && index($1, "\"low\"") { low = $2 + 0 } at && index($1, "\"high\"") { print low, $2 + 0; exit }' "$work/serve.json"
+}
+
 # The engine's own log: its clock begins when a request is queued. Blocks of its cache as it told them.
 awk -F, '{ sub(/\r$/, "") } NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "arrival_s,prompt,output,measured_ttft_ms,measured_total_ms"; next }
 	{ q = $at["queued_ts"]; if (NR == 2) zero = q
@@ -26,8 +32,8 @@ for f in 'ttft TTFT' 'tpot TPOT' 'total end to end'; do
 		"$(member bias "$of")" "$(member p50_off "$of")"
 done
 echo
-echo '| published, not seen | asked | figure | measured | simulated | error % |'
-echo '|---|---|---|---:|---:|---:|'
+echo '| published, not seen | asked | figure | measured | simulated | error % | interval | within |'
+echo '|---|---|---|---:|---:|---:|---:|---|'
 # As long as a row takes: those of thirty thousand requests are a minute each.
 awk -F, 'NR > 1 && $10 <= 3000 { e = tolower($4); e = e ~ /vllm/ ? "vllm" : e ~ /tensorrt/ ? "trtllm" : "none"; gsub(/"/, "")
 	print $2 "|" $4 "|" $3 "|" $6 "|" $7 "|" $8 "|" $9 "|" $10 "|" ($11 ? $11 : "-") "|" ($12 ? $12 : "-") "|" $14 "|" ($19 ? $19 : "-") "|" ($21 ? $21 : "-") "|" e "|" $22 }' "$data/published.csv" |
@@ -39,7 +45,9 @@ awk -F, 'NR > 1 && $10 <= 3000 { e = tolower($4); e = e ~ /vllm/ ? "vllm" : e ~ 
 		"$npusim" serve -c "configs/$config" -m "$model" $how --number "$n" --prompt "$isl" --output "$osl" --engine "$engine" $extra --check 0 \
 			--format json >"$work/serve.json" || continue
 		awk -v g="$gpu, $name, $model $quant, $isl to $osl" -v how="${how#--}" -v p="$p50" -v m="$mean" -v t="$tps" -v sp="$(member p50 tpot_ms)" \
-			-v sm="$(member mean tpot_ms)" -v st="$(member tokens_per_s)" 'BEGIN {
-			if (p != "-") { what = "TPOT p50, ms"; a = p; b = sp } else if (m != "-") { what = "TPOT mean, ms"; a = m; b = sm } else { what = "tokens/s"; a = t; b = st }
-			printf "| %s | %s | %s | %.4g | %.4g | %+.1f |\n", g, how, what, a, b, 100 * (b / a - 1) }'
+			-v sm="$(member mean tpot_ms)" -v st="$(member tokens_per_s)" -v ep="$(ends p50 tpot_ms)" -v em="$(ends mean tpot_ms)" \
+			-v et="$(ends tokens_per_s)" 'BEGIN {
+			if (p != "-") { what = "TPOT p50, ms"; a = p; b = sp; split(ep, x, " ") } else if (m != "-") { what = "TPOT mean, ms"; a = m; b = sm; split(em, x, " ") } else { what = "tokens/s"; a = t; b = st; split(et, x, " ") }
+			printf "| %s | %s | %s | %.4g | %.4g | %+.1f | %.4g to %.4g | %s |\n", g, how, what, a, b, 100 * (b / a - 1), x[1], x[2],
+				(a >= x[1] && a <= x[2]) ? "yes" : "no" }'
 	done

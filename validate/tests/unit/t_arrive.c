@@ -310,7 +310,72 @@ TEST(lengths_and_rates_are_words)
 	CHECK(arrive_rate_parse("0.000001/min", &gap, &e) < 0);
 }
 
-SUITE(t_arrive, T(priorities_and_patience_are_read_and_written), T(columns_come_in_any_order_and_rows_by_time),
+/* Of Mooncake's, an object a line: times in ms, members in any order, others skipped; pages that are alike are of a kind. It is written as a
+ * table that reads back alike. */
+TEST(a_trace_of_mooncake_s_is_read_as_it_is)
+{
+	struct err e = ERR_INIT;
+	struct str text = STR_INIT;
+	struct arrivals a, b;
+
+	CHECK_OK(
+		read_text(
+			"\n{\"timestamp\": 27482, \"input_length\": 1200, \"output_length\": 52, \"hash_ids\": [46, 47, 2353]}\n"
+			"{\"hash_ids\": [46, 9], \"x\": {\"y\": []}, \"output_length\": 7, \"input_length\": 513, \"timestamp\": 0.5}\r\n"
+			"{\"timestamp\": 27482, \"input_length\": 3, \"output_length\": 1}",
+			&a, &e),
+		e);
+	CHECK_U64(a.n, 3);
+	CHECK_U64(a.v[0].at, PS_MS / 2);
+	CHECK_U64(a.v[1].prompt, 1200);
+	CHECK_U64(a.v[1].line, 2);
+	CHECK_U64(a.v[2].pages, 0);
+	CHECK_U64(a.page_kinds, 4);
+	CHECK(a.v[0].pages == 2 && a.v[1].pages == 3 && a.pages[a.v[0].page] == a.pages[a.v[1].page] &&
+	      a.pages[a.v[0].page + 1] != a.pages[a.v[1].page + 1]);
+	arrive_write(&a, &text);
+	CHECK_OK(read_text(str_c(&text), &b, &e), e);
+	for (size_t i = 0; i < a.n; i++) {
+		CHECK(a.v[i].at == b.v[i].at && a.v[i].pages == b.v[i].pages && a.v[i].output == b.v[i].output);
+		for (uint32_t k = 0; k < a.v[i].pages; k++)
+			CHECK_U64(b.pages[b.v[i].page + k], a.pages[a.v[i].page + k]);
+	}
+	arrive_free(&a);
+	arrive_free(&b);
+	str_free(&text);
+}
+
+TEST(what_is_no_page_is_refused_where_it_is)
+{
+	static const struct {
+		const char *text, *says;
+		int line;
+	} of[] = {
+		{ "prompt,output,hash_ids\n512,1,1 2\n", "2 hash_ids of 512 tokens each for a prompt of 512", 2 },
+		{ "prompt,output,hash_ids\n512,1,x\n", "no whole number", 2 },
+		{ "{\"timestamp\": 0, \"input_length\": 512, \"output_length\": 1, \"hash_ids\": [1, 2]}\n",
+		  "2 hash_ids", 1 },
+		{ "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 1, \"hash_ids\": [-1]}\n",
+		  "whole numbers", 1 },
+		{ "{\"timestamp\": 0, \"input_length\": 5.5, \"output_length\": 1}\n", "'input_length' is none", 1 },
+		{ "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 1}\n{\"timestamp\": 0}\n",
+		  "'input_length' is missing", 2 },
+		{ "{\"timestamp\": 0,\n", "", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct err e = ERR_INIT;
+		struct arrivals a;
+
+		CHECK(read_text(of[i].text, &a, &e) < 0);
+		CHECK_HAS(e.msg, of[i].says);
+		CHECK_U64(e.line, of[i].line);
+		CHECK(!a.v && !a.pages);
+	}
+}
+
+SUITE(t_arrive, T(a_trace_of_mooncake_s_is_read_as_it_is), T(what_is_no_page_is_refused_where_it_is),
+      T(priorities_and_patience_are_read_and_written), T(columns_come_in_any_order_and_rows_by_time),
       T(a_trace_of_azure_s_is_read_as_it_is), T(what_is_no_list_of_requests_is_refused_where_it_is_not),
       T(a_list_that_is_written_reads_back_alike), T(measured_times_go_with_their_requests),
       T(ids_go_with_their_requests), T(what_a_model_does_not_take_is_said), T(draws_have_the_means_that_were_asked_for),

@@ -90,10 +90,12 @@ static void invariants(const struct sched_policy *p, const struct served *x)
 	CHECK(x->r.in_system == x->r.waiting + x->r.running);
 	CHECK_U64(x->r.made, outputs);
 	if (p->preempt == SCHED_SWAP || !x->r.preemptions)
-		CHECK_U64(x->r.prompt_tokens, prompts);
+		CHECK_U64(x->r.prompt_tokens + x->r.shared, prompts);
 	else
-		CHECK(x->r.prompt_tokens + x->r.found > prompts);
-	CHECK(p->prefix || !x->r.found);
+		CHECK(x->r.prompt_tokens + x->r.found + x->r.shared > prompts);
+	CHECK(p->prefix || (!x->r.found && !x->r.shared && !x->r.evicted));
+	CHECK(x->r.shared % ARRIVE_PAGE == 0 && x->r.evicted % ARRIVE_PAGE == 0);
+	CHECK(x->r.pages_peak * (ARRIVE_PAGE / p->block) <= p->blocks);
 	CHECK(!p->loop || x->r.in_system <= (sched_u128)p->loop * x->r.end);
 	CHECK(x->r.blocks_peak <= p->blocks);
 	CHECK(x->r.blocks_peak >= x->toy.most_blocks);
@@ -264,6 +266,72 @@ TEST(blocks_that_were_given_up_are_found_again)
 	drop(&without);
 }
 
+/* --- prefixes that requests share ------------------------------------------------------------------------------------------ */
+
+/* Of four pages the second request has two, the third all: of these three, as its last token is computed; the fourth has none. */
+TEST(pages_that_others_computed_are_found)
+{
+	struct sched_policy p = usual();
+	struct served x;
+	const char *list = "arrival_s,prompt,output,hash_ids\n0,2048,4,10 11 12 13\n10,2048,4,10 11 8 9\n"
+			   "20,2048,4,10 11 12 13\n30,2048,4,15 16 17 18\n40,2100,4,10 11 12 13 77\n50,300,4,10\n";
+
+	serve_text(&p, list, &x);
+	CHECK_U64(x.r.shared, 0);
+	CHECK_U64(x.r.prompt_tokens, 4 * 2048 + 2100 + 300);
+	drop(&x);
+	p.prefix = true;
+	serve_text(&p, list, &x);
+	CHECK_U64(x.r.shared, 1024 + 1536 + 0 + 2048 + 0);
+	CHECK_U64(x.r.evicted, 0);
+	CHECK_U64(x.r.pages_peak, 10);
+	CHECK_U64(x.r.v[2].first - x.r.v[2].at, 5 * MS + 512 * 20 * PS_US);
+	drop(&x);
+}
+
+/* 65 blocks a request, a page 32 of them. Of 97 the second takes 32 of nobody's, the first's own one and its second page; the third finds
+ * the first page, and takes the second's own block and its last page. Of 130 only what was free longest goes, of 200 nothing. */
+TEST(pages_go_when_blocks_are_short)
+{
+	static const struct {
+		uint64_t blocks, evicted;
+	} of[] = { { 97, 1024 }, { 130, 512 }, { 200, 0 } };
+	const char *list = "arrival_s,prompt,output,hash_ids\n0,1024,1,1 2\n10,1024,1,3 4\n20,1024,1,1 2\n";
+	struct sched_policy p = usual();
+	struct served x;
+
+	p.prefix = true;
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		p.blocks = of[i].blocks;
+		serve_text(&p, list, &x);
+		CHECK_U64(x.r.evicted, of[i].evicted);
+		CHECK_U64(x.r.shared, 512);
+		drop(&x);
+	}
+}
+
+/* Two at a time that compute the same pages have them once in the end, and one after the other never waits longer for what is found. */
+TEST(pages_computed_twice_are_kept_once)
+{
+	struct sched_policy p = usual();
+	struct served twice, alone;
+	const char *list = "prompt,output,hash_ids\n1500,30,1 2 3\n1500,30,1 2 3\n1500,30,1 2 3\n";
+
+	p.prefix = true;
+	p.max_tokens = 4096;
+	p.chunk = 4096;
+	serve_text(&p, list, &twice);
+	CHECK_U64(twice.r.pages_peak, 2);
+	CHECK_U64(twice.r.shared, 0); /* they came at once, in one step */
+	CHECK_U64(twice.r.blocks_peak, 3 * 94);
+	p.loop = 1;
+	serve_text(&p, list, &alone);
+	CHECK_U64(alone.r.shared, 2 * 1024);
+	CHECK(alone.r.v[1].first - alone.r.v[1].at < alone.r.v[0].first - alone.r.v[0].at);
+	drop(&twice);
+	drop(&alone);
+}
+
 /* --- who comes when another leaves, and the host ---------------------------------------------------------------------------- */
 
 /* A loop of one is requests one after the other, each as if it were alone; of four, three wait for nobody and the server is full. */
@@ -389,6 +457,64 @@ static void with_priorities(const struct sched_policy *p, const struct served *w
 		CHECK(some || (memcmp(x.r.v, was->r.v, x.r.n * sizeof *x.r.v) == 0 && x.r.end == was->r.end));
 		sched_free(&x.r);
 	}
+}
+
+/* Prompts that go along a tree for a while: each page one of three that follow the page before. */
+static void with_pages(struct arrivals *a, struct rng *r)
+{
+	struct err e = ERR_INIT;
+	uint64_t ids[1000];
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		uint64_t at = 0;
+
+		a->v[i].page = (uint32_t)n;
+		a->v[i].pages = (a->v[i].prompt + ARRIVE_PAGE - 1) / ARRIVE_PAGE;
+		for (uint32_t k = 0; k < a->v[i].pages; k++)
+			ids[n++] = at = 3 * at + 1 + rng_below(r, 3);
+	}
+	CHECK(n <= 1000);
+	CHECK_OK(arrive_pages(a, ids, n, &e), e);
+}
+
+/* Long prompts that share pages, of which some do not fit beside others. */
+static void any_pages(struct rng *r)
+{
+	struct sched_policy p = usual();
+	struct arrive_plan s = plan(1 + rng_below(r, 120), 0, 1, 1);
+	struct served x = { .toy = { .p = &p, .alone = true } };
+	struct err e = ERR_INIT;
+
+	s.when = (enum arrive_when)rng_below(r, 3);
+	s.gap = 1 + rng_below(r, 400 * MS);
+	s.prompt = (struct arrive_length){ ARRIVE_UNIFORM, 1, 4000 };
+	s.output = (struct arrive_length){ ARRIVE_UNIFORM, 1, 1 + (uint32_t)rng_below(r, 300) };
+	s.seed = rng_u64(r);
+	p.prefix = true;
+	p.block = 1u << rng_below(r, 10);
+	p.blocks = (4300 + p.block) / p.block + rng_below(r, 8000 / p.block + 1);
+	p.max_batch = 1 + (uint32_t)rng_below(r, 20);
+	p.chunk = rng_below(r, 4) ? 1 + (uint32_t)rng_below(r, 1500) : 0;
+	p.preempt = (enum sched_preempt)rng_below(r, 2);
+	p.reserve_all = rng_below(r, 3) == 0;
+	p.loop = rng_below(r, 3) ? 0 : 1 + (uint32_t)rng_below(r, 20);
+	CHECK_OK(arrive_make(&s, &x.a, &e), e);
+	with_pages(&x.a, r);
+	CHECK_OK(sched_check(&p, &x.a, 0, NULL, &e), e);
+	CHECK_OK(sched_run(&p, &x.a, toy_cost, toy_seen, &x.toy, &x.r, &e), e);
+	invariants(&p, &x);
+	with_priorities(&p, &x, r);
+	drop(&x);
+}
+
+TEST(what_holds_of_every_run_holds_of_shared_pages)
+{
+	struct rng r;
+
+	rng_seed(&r, 2, "pages");
+	for (int i = 0; i < 300; i++)
+		any_pages(&r);
 }
 
 static void any(struct rng *r)
@@ -740,8 +866,10 @@ TEST(moves_alone_are_told)
 
 SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
-      T(blocks_that_were_given_up_are_found_again), T(a_closed_loop_has_so_many_at_a_time), T(the_host_is_waited_for),
-      T(gaps_between_tokens_are_their_steps), T(more_acceptance_is_never_slower),
+      T(blocks_that_were_given_up_are_found_again), T(pages_that_others_computed_are_found),
+      T(pages_go_when_blocks_are_short), T(pages_computed_twice_are_kept_once),
+      T(what_holds_of_every_run_holds_of_shared_pages), T(a_closed_loop_has_so_many_at_a_time),
+      T(the_host_is_waited_for), T(gaps_between_tokens_are_their_steps), T(more_acceptance_is_never_slower),
       T(what_holds_of_every_run_holds_of_any), T(what_takes_longer_than_a_clock_holds_is_asked_wrongly),
       T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),
       T(a_policy_that_cannot_be_is_refused), T(percentiles_are_values_that_were_seen),

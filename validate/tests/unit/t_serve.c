@@ -1,9 +1,11 @@
 /* t_serve.c - a server's steps on machines: held against runs of the phases that they are made of. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
+#include "sim/report/serve_range.h"
 #include "sim/serve/capacity.h"
 #include "sim/serve/serve_options.h"
 #include "sim/serve/steps.h"
@@ -487,10 +489,57 @@ TEST(all_of_a_list_that_changes_what_is_served_is_in_its_hash)
 	CHECK(hash_of_list("id,arrival_ms,prompt,output,gives_up_ms\na,0,8,5,20\nb,3,8,5,\n") == h);
 }
 
+/* Decode of so many millionths of its time, and prompts. */
+static struct serve_again again(struct serve_run *r, uint64_t decode, uint64_t prompts)
+{
+	struct serve_stretch s = { .ppm = { { decode, prompts } } };
+	struct serve_again x;
+	struct err e = ERR_INIT;
+
+	CHECK_OK(serve_again(r, &s, &x, &e), e);
+	return x;
+}
+
+/* A list served again as it was is the same; with steps that take longer nothing is sooner and what waits takes more; and an interval is
+ * what its ends make of the list, about what was told. */
+TEST(an_interval_is_the_list_served_at_both_ends)
+{
+	struct serve_run r;
+	struct err e = ERR_INIT;
+	struct serve_range x;
+	struct serve_again same, slow;
+
+	rate_of(100 * PS_MS, 0, 950000, &r);
+	CHECK_OK(serve_steps(&r, NULL, &e), e);
+	CHECK_OK(serve_sum(&r, &e), e);
+	same = again(&r, 1000000, 1000000);
+	slow = again(&r, 1500000, 1200000);
+	CHECK_U64(same.result.end, r.result.end);
+	CHECK_U64(same.latency.itl.p99, r.latency.itl.p99);
+	CHECK(memcmp(same.latency.of, r.latency.of, sizeof same.latency.of) == 0);
+	CHECK(isnan(r.joules) ? isnan(same.joules) : near(same.joules, r.joules, 1e-12));
+	for (int l = 0; l < LATENCIES; l++)
+		CHECK(slow.latency.of[l].mean >= r.latency.of[l].mean);
+	CHECK(slow.latency.of[LATENCY_TPOT].p50 >= r.latency.of[LATENCY_TPOT].p50 / 5 * 6);
+	serve_again_free(&same);
+	serve_again_free(&slow);
+
+	CHECK(serve_range(&r, &x, &e) == 1);
+	for (int k = 0; k < SERVE_KINDS; k++)
+		CHECK(x.any[k] && x.step[k].low > 0 && x.step[k].low <= 1 && x.step[k].high > 1);
+	CHECK(x.fast.latency.of[LATENCY_TPOT].mean <= r.latency.of[LATENCY_TPOT].mean &&
+	      x.slow.latency.of[LATENCY_TPOT].mean > r.latency.of[LATENCY_TPOT].mean);
+	same = again(&r, 1000000, 1000000); /* and nothing of it stays */
+	CHECK_U64(same.result.end, r.result.end);
+	serve_again_free(&same);
+	serve_range_free(&x);
+	serve_free(&r);
+}
+
 SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
       T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
       T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
       T(memory_is_what_the_model_counts), T(a_model_split_over_chips_takes_a_share_of_each),
       T(the_largest_rate_is_kept_and_the_next_is_not), T(figures_of_traffic_are_those_that_were_served),
       T(traffic_in_words_reads_back), T(all_of_a_list_that_changes_what_is_served_is_in_its_hash),
-      T(a_rate_of_none_is_not_an_unknown_one));
+      T(a_rate_of_none_is_not_an_unknown_one), T(an_interval_is_the_list_served_at_both_ends));
