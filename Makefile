@@ -70,7 +70,7 @@ REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc mode
             packed page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
-UI = screen out out_html out_sql shells outfile opt opt_help opt_jobs inner opt_files opt_man opt_complete progress
+UI = screen number out out_html out_sql shells outfile opt opt_help opt_jobs inner opt_files opt_man opt_complete progress
 ACCURACY_OF = cases tables picks rows blocks score accuracy silicon interval interval_family interval_pair interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link

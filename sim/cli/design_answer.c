@@ -7,6 +7,7 @@
 #include "sim/report/design_page.h"
 #include "sim/report/run_verdict.h"
 #include "sim/study/split.h"
+#include "sim/ui/number.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
@@ -29,6 +30,16 @@ static int write_page(const struct design_doc *v, struct err *e)
 		rc = outfile_write(v->written, &html, e);
 	str_free(&html);
 	return rc;
+}
+
+static int not_reached(double space, struct err *e)
+{
+	struct str n = STR_INIT;
+
+	number_count(&n, space);
+	err_set(e, ERR_BOUND, "no design that was run, of %s, reaches the goal; the nearest is above", str_c(&n));
+	str_free(&n);
+	return -1;
 }
 
 static int search(const struct design_opts *o, struct design_question *q, struct arena *a, struct doc *d, struct err *e)
@@ -58,7 +69,7 @@ static int search(const struct design_opts *o, struct design_question *q, struct
 	if (rc == 0) {
 		design_doc(d, &v);
 		if (!r.reached)
-			rc = err_set(e, ERR_BOUND, "no design of %.3g reaches the goal; the nearest is above", r.space);
+			rc = not_reached(r.space, e);
 	}
 	design_free(&r);
 	return rc;

@@ -12,6 +12,17 @@ struct teller {
 
 /* --- where a figure is from ---------------------------------------------------------------------------------------- */
 
+/* Does a later one set the same? */
+static bool set_again(const struct ablate_change *c, size_t at)
+{
+	const size_t key = strcspn(c->sets[at], "=") + 1;
+
+	for (size_t k = at + 1; k < c->n_sets; k++)
+		if (strncmp(c->sets[k], c->sets[at], key) == 0)
+			return true;
+	return false;
+}
+
 /* What a change sets. */
 static const char *sets_of(struct teller *t, size_t change)
 {
@@ -20,7 +31,8 @@ static const char *sets_of(struct teller *t, size_t change)
 	const char *out;
 
 	for (size_t k = 0; k < c->n_sets && s.len < 200; k++)
-		str_addf(&s, "%s%s", k ? ", " : "", c->sets[k]);
+		if (!set_again(c, k))
+			str_addf(&s, "%s%s", s.len ? ", " : "", c->sets[k]);
 	out = explain_text(&t->to, "'%.80s' sets %.300s", c->name, s.len ? str_c(&s) : "nothing");
 	str_free(&s);
 	return out;
@@ -239,7 +251,7 @@ static void say_rulings(struct teller *t)
 		explain_add(&t->to,
 		            (struct explain_line){
 				    "claims",
-				    explain_text(&t->to, "Of %zu claims held against the means of suites %s.", all,
+				    explain_text(&t->to, "%zu claims held against the means of suites: %s.", all,
 		                                 str_c(&s)),
 				    "court[].verdict", (double)all, "", explain_text(&t->to, "%zu suites", x->n_suites),
 				    "what each saves there, less what its area is worth elsewhere" });

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/out_json.h"
+#include "sim/ui/number.h"
 #include "sim/ui/outfile.h"
 
 #define BESIDE_MOST 12 /* rows for people */
@@ -209,9 +210,13 @@ static void say_second(struct doc *d, const struct design_doc *x)
 static void say_search(struct doc *d, const struct design_doc *x)
 {
 	const struct design_result *r = x->r;
+	struct str space = STR_INIT;
 
 	say_list(d, "at the end of its axis (--axis KEY=... goes on):", r->ends, r->n_ends);
-	doc_say(d, "searched: %.3g designs; run: %zu in closed form, %zu with events\n", r->space, r->forms, r->events);
+	number_count(&space, r->space);
+	doc_say(d, "searched: %s designs; run: %zu in closed form, %zu with events\n", str_c(&space), r->forms,
+	        r->events);
+	str_free(&space);
 	if (r->spared)
 		doc_say(d, "no run was left for %zu of them: -n asks for more in closed form%s\n", r->spared,
 		        r->work >= DESIGN_WORK || r->events >= DESIGN_EVENTS_MOST

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/ui/number.h"
+
 #define CHANGES_TOLD 6
 
 struct teller {
@@ -38,7 +40,7 @@ static void say_answer(struct teller *t)
 	const char *text;
 
 	if (!r->reached)
-		text = explain_text(&t->to, "No design of the space reaches the goal; the nearest is %s with %s.",
+		text = explain_text(&t->to, "No design that was run reaches the goal; the nearest is %s with %s.",
 		                    x->machine, n ? changes : "nothing changed");
 	else if (!n)
 		text = explain_text(&t->to, "Build %s as it is: nothing in the space is better.", x->machine);
@@ -54,33 +56,35 @@ static void say_goals(struct teller *t)
 	const struct design_one *one = &t->x->r->best;
 
 	for (size_t i = 0; i < t->x->n_bounds; i++)
-		explain_add(&t->to, (struct explain_line){ one->bound[i].margin < 0 ? "missed" : "goal",
-		                                           explain_text(&t->to, "It %s %s: %.5g, %.1f %% %s.",
-		                                                        one->bound[i].margin < 0 ? "misses" : "reaches",
-		                                                        t->x->bounds[i], one->bound[i].value,
-		                                                        100 * fabs(one->bound[i].margin),
-		                                                        one->bound[i].margin < 0 ? "off" : "to spare"),
-		                                           one->bound[i].left, one->bound[i].value, "", t->x->bounds[i],
-		                                           by(one) });
+		explain_add(&t->to, (struct explain_line){
+					    one->bound[i].margin < 0 ? "missed" : "goal",
+					    explain_text(&t->to, "It %s %s: %s, %.1f %% %s.",
+		                                         one->bound[i].margin < 0 ? "misses" : "reaches",
+		                                         t->x->bounds[i], explain_number(&t->to, one->bound[i].value),
+		                                         100 * fabs(one->bound[i].margin),
+		                                         one->bound[i].margin < 0 ? "off" : "to spare"),
+					    one->bound[i].left, one->bound[i].value, "", t->x->bounds[i], by(one) });
 }
 
 static void say_price(struct teller *t)
 {
 	const struct design_doc *x = t->x;
 	const struct design_result *r = x->r;
-	const char *was = r->base.failed || !r->changed
-	                          ? ""
-	                          : explain_text(&t->to, "; of %s as it is %.5g%s", x->machine, r->base.objective,
-	                                         r->base.meets ? "" : ", which misses the goal");
+	const char *was = r->base.failed || !r->changed ? ""
+	                                                : explain_text(&t->to, "; of %s as it is %s%s", x->machine,
+	                                                               explain_number(&t->to, r->base.objective),
+	                                                               r->base.meets ? "" : ", which misses the goal");
 
 	explain_add(&t->to,
-	            (struct explain_line){
-			    "price",
-			    explain_text(&t->to, "%s %s is %.5g%s.", x->maximise ? "What it yields:" : "Its price:",
-	                                 x->objective, r->best.objective, was),
-			    x->objective, r->best.objective, "",
-			    x->maximise ? "the most of what reaches the goal" : "the least of what reaches the goal",
-			    by(&r->best) });
+	            (struct explain_line){ "price",
+	                                   explain_text(&t->to, "%s %s is %s%s.",
+	                                                x->maximise ? "What it yields:" : "Its price:", x->objective,
+	                                                explain_number(&t->to, r->best.objective), was),
+	                                   x->objective, r->best.objective, "",
+	                                   !r->reached   ? "of the nearest design"
+	                                   : x->maximise ? "the most of what reaches the goal"
+	                                                 : "the least of what reaches the goal",
+	                                   by(&r->best) });
 }
 
 static void say_sure(struct teller *t)
@@ -90,16 +94,13 @@ static void say_sure(struct teller *t)
 
 	if (one->high <= 1 && one->low >= 1)
 		return;
-	explain_add(
-		&t->to,
-		(struct explain_line){
-			"sure",
-			explain_text(
-				&t->to,
-				"A step takes %.4g us, and four times in five the truth lies between %.4g and %.4g us.",
-				us, us * one->low, us * one->high),
-			"latency_us", us, "us", "a step",
-			"errors of its family's silicon, or of other families where it has none" });
+	explain_add(&t->to, (struct explain_line){
+				    "sure",
+				    explain_text(&t->to, "A step takes %s, and four times in five the truth is %s.",
+	                                         explain_time(&t->to, us),
+	                                         explain_times(&t->to, us * one->low, us * one->high)),
+				    "latency_us", us, "us", "a step",
+				    "errors of its family's silicon, or of other families where it has none" });
 }
 
 static void say_held(struct teller *t)
@@ -113,24 +114,34 @@ static void say_held(struct teller *t)
 	                                           one->held_share, "", "a step", by(one) });
 }
 
+/* What the first change leads to: the price where it meets the goal, else what is farthest off it. */
 static void say_way(struct teller *t)
 {
 	const struct design_result *r = t->x->r;
 	const struct design_step *s = r->steps;
+	const char *what = t->x->objective;
+	double value;
 
 	if (!r->n_steps || r->base.failed)
 		return;
+	value = s->after.objective;
+	for (size_t i = 0, worst = 0; !s->after.meets && i < t->x->n_bounds; i++)
+		if (s->after.bound[i].margin <= s->after.bound[worst].margin) {
+			worst = i;
+			what = s->after.bound[i].left;
+			value = s->after.bound[i].value;
+		}
 	explain_add(
 		&t->to,
 		(struct explain_line){
 			"way",
 			explain_text(
 				&t->to,
-				"%s as it is waits for %s %.0f %% of its time, and of all changes %s %s -> %s brings it nearest "
-				"first: %s %.5g, the goal %s.",
+				"%s as it is waits for %s %.0f %% of its time, and of all changes %s %s -> %s pays first: "
+				"%s %s, the goal %s.",
 				t->x->machine, res_name(r->base.held), 100 * r->base.held_share, s->key, s->from, s->to,
-				t->x->objective, s->after.objective, s->after.meets ? "met" : "not met yet"),
-			t->x->objective, s->after.objective, "", s->key, by(&s->after) });
+				what, explain_number(&t->to, value), s->after.meets ? "met" : "not met yet"),
+			what, value, "", s->key, by(&s->after) });
 }
 
 static double missed(const struct design_one *one, size_t n)
@@ -183,8 +194,8 @@ static void say_second(struct teller *t)
 			"second",
 			explain_text(
 				&t->to,
-				"The runner-up reaches the goal, too, and lacks the price: %s %.5g, %+.2g %%, with %s.",
-				x->objective, r->second.objective, 100 * more, changes),
+				"The runner-up reaches the goal, too, and lacks the price: %s %s, %+.3g %%, with %s.",
+				x->objective, explain_number(&t->to, r->second.objective), 100 * more, changes),
 			x->objective, r->second.objective, "", "the next best", by(&r->second) });
 }
 
@@ -195,6 +206,8 @@ static void say_ends(struct teller *t)
 
 	for (size_t i = 0; i < r->n_ends && i < CHANGES_TOLD; i++)
 		str_addf(&text, "%s%s", i ? ", " : "", r->ends[i]);
+	if (r->n_ends > CHANGES_TOLD)
+		str_addf(&text, " and %zu more", r->n_ends - CHANGES_TOLD);
 	if (r->n_ends)
 		explain_add(
 			&t->to,
@@ -216,13 +229,17 @@ static void say_search(struct teller *t)
 	const char *left =
 		r->unreal ? explain_text(&t->to, "; designs that nobody can build were left out: %s", r->unreal_why)
 			  : "";
+	struct str space = STR_INIT;
 
+	number_count(&space, r->space);
 	explain_add(&t->to,
 	            (struct explain_line){
 			    "search",
-			    explain_text(&t->to, "Of %.3g designs %zu were run in closed form and %zu with events%s.",
-	                                 r->space, r->forms, r->events, left),
+			    explain_text(&t->to, "Of %s designs %zu were run in closed form and %zu with events%s.",
+	                                 str_c(&space), r->forms, r->events, left),
 			    "evaluations", (double)(r->forms + r->events), "", "the search", "npusim design" });
+	t->to.failed |= space.failed;
+	str_free(&space);
 }
 
 int design_explain(const struct design_doc *x, struct arena *a, struct explain_line lines[EXPLAIN_LINES], struct err *e)

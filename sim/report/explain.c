@@ -1,6 +1,7 @@
 #include "sim/report/explain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/report/run_verdict.h"
 #include "sim/study/limits.h"
+#include "sim/ui/number.h"
 #include "sim/ui/units.h"
 
 struct teller {
@@ -15,6 +17,7 @@ struct teller {
 	const struct machine_conf *was, *file; /* as it ran, and as its file is now; NULL: neither is known */
 	struct verdict v;
 	double total_us;
+	bool request; /* stages of one answer, each op as often as its steps */
 	struct explain_lines to;
 };
 
@@ -40,13 +43,55 @@ void explain_add(struct explain_lines *to, struct explain_line line)
 		to->v[to->n++] = line;
 }
 
-/* "595 us", "7.88 ms"; in at most four digits. */
+const char *explain_number(struct explain_lines *to, double x)
+{
+	struct str s = STR_INIT;
+	const char *out;
+
+	number_add(&s, x);
+	out = explain_text(to, "%s", str_c(&s));
+	to->failed |= s.failed;
+	str_free(&s);
+	return out;
+}
+
+/* What a time is said in: of two the longer one's. */
+static const char *time_unit(double us, double *per)
+{
+	static const struct {
+		const char *name;
+		double below, us;
+	} units[] = {
+		{ "ps", 0.001, 1e-6 }, { "ns", 1, 1e-3 }, { "us", 10000, 1 }, { "ms", 1e7, 1e3 }, { "s", INFINITY, 1e6 }
+	};
+	size_t i = 0;
+
+	while (us >= units[i].below)
+		i++;
+	*per = units[i].us;
+	return units[i].name;
+}
+
+const char *explain_time(struct explain_lines *to, double us)
+{
+	double per;
+	const char *unit = time_unit(us, &per);
+
+	return explain_text(to, "%s %s", explain_number(to, us / per), unit);
+}
+
+const char *explain_times(struct explain_lines *to, double low_us, double high_us)
+{
+	double per;
+	const char *unit = time_unit(high_us, &per);
+
+	return explain_text(to, "%s to %s %s", explain_number(to, low_us / per), explain_number(to, high_us / per),
+	                    unit);
+}
+
 static const char *time_text(struct teller *t, double us)
 {
-	return us < 0.001   ? explain_text(&t->to, "%.3g ps", us * 1e6)
-	       : us < 1     ? explain_text(&t->to, "%.3g ns", us * 1e3)
-	       : us < 10000 ? explain_text(&t->to, us < 100 ? "%.3g us" : "%.0f us", us)
-	                    : explain_text(&t->to, us < 1e6 ? "%.3g ms" : "%.0f ms", us / 1e3);
+	return explain_time(&t->to, us);
 }
 
 static const char *times_text(struct teller *t, double x)
@@ -100,7 +145,7 @@ static const char *gpu_key(enum res r)
 {
 	static const char *const keys[RES_COUNT] = {
 		[RES_DRAM] = "gpu.dram_read",   [RES_L2] = "gpu.l2_rate",        [RES_MATRIX] = "gpu.flop_bf16",
-		[RES_VECTOR] = "gpu.flop_fp32", [RES_LATENCY] = "gpu.step_dram", [RES_HOST] = "gpu.launch",
+		[RES_VECTOR] = "gpu.flop_fp32", [RES_LATENCY] = "gpu.step_dram", [RES_DISPATCH] = "gpu.launch",
 	};
 
 	return keys[r];
@@ -112,7 +157,12 @@ static const char *resource_source(struct teller *t, enum res r)
 	char own[64];
 	const char *key = launches ? gpu_key(r) : t->was && limits_own_key(t->was, r, own) ? own : NULL;
 
-	return key || !t->was ? constant(t, key ? key : "") : "no parameter of its own: it comes of how the ops depend";
+	if (key || !t->was)
+		return constant(t, key ? key : "");
+	if (r != RES_DEPENDENCY)
+		return "no parameter of its own";
+	return launches ? "no parameter of its own: steps of a kernel wait for each other"
+	                : "no parameter of its own: it comes of how the ops depend";
 }
 
 /* --- the sentences ----------------------------------------------------------------------------------------- */
@@ -120,6 +170,24 @@ static const char *resource_source(struct teller *t, enum res r)
 static const char *all_ops(struct teller *t)
 {
 	return explain_text(&t->to, "%zu ops", t->r->workload.n_ops);
+}
+
+/* "dsocr", "2 x h200". */
+static const char *machine_text(struct teller *t)
+{
+	return t->v.chips > 1 ? explain_text(&t->to, "%" PRIu64 " x %s", t->v.chips, t->r->run.config_name)
+	                      : t->r->run.config_name;
+}
+
+static const char *what_ran(struct teller *t)
+{
+	const struct verdict *v = &t->v;
+
+	if (t->request)
+		return v->tokens ? explain_text(&t->to, "An answer of %s token%s",
+		                                explain_number(&t->to, (double)v->tokens), v->tokens == 1 ? "" : "s")
+		                 : "All stages together";
+	return workload_is_part(&v->part) ? "This part of a step" : "A step";
 }
 
 static void tell_time(struct teller *t)
@@ -130,13 +198,13 @@ static void tell_time(struct teller *t)
 	const char *rate = "";
 
 	if (v->tokens && v->us > 0 && !workload_is_part(&v->part))
-		rate = explain_text(&t->to, ", %.4g tokens a second", (double)(v->tokens / v->steps) * 1e6 / us);
+		rate = explain_text(&t->to, ", %s tokens a second",
+		                    explain_number(&t->to, (double)(v->tokens / v->steps) * 1e6 / us));
 	explain_add(&t->to,
 	            (struct explain_line){
 			    "time",
-			    explain_text(&t->to, "%s takes %s on %s%s.",
-	                                 workload_is_part(&v->part) ? "This part of a step" : "A step",
-	                                 time_text(t, us), x->config_name, rate),
+			    explain_text(&t->to, "%s take%s %s on %s%s.", what_ran(t),
+	                                 t->request && !v->tokens ? "" : "s", time_text(t, us), machine_text(t), rate),
 			    "step_us", us, "us", all_ops(t),
 			    explain_text(&t->to, "simulated %s, start %s, seed %" PRIu64 ", by build %s",
 	                                 strcmp(x->fidelity, "analytic") == 0 ? "in closed form" : "with events",
@@ -159,10 +227,10 @@ static void tell_sure(struct teller *t)
 	explain_add(&t->to,
 	            (struct explain_line){
 			    "sure",
-			    explain_text(&t->to, "Four times in five such a machine takes %s to %s.",
-	                                 time_text(t, us * v->time.low), time_text(t, us * v->time.high)),
+			    explain_text(&t->to, "Four times in five such a machine takes %s.",
+	                                 explain_times(&t->to, us * v->time.low, us * v->time.high)),
 			    "interval.high", us * v->time.high, "us",
-			    explain_text(&t->to, "%.2g to %.2g times what is simulated", v->time.low, v->time.high),
+			    explain_text(&t->to, "%.3g to %.3g times what is simulated", v->time.low, v->time.high),
 			    explain_text(&t->to, "%s (configs/accuracy/intervals.yaml)", from[v->from]) });
 }
 
@@ -178,6 +246,19 @@ static void tell_held(struct teller *t)
 		                                         time_text(t, t->v.held_share * t->total_us)),
 					    "held_by.share_of_time", t->v.held_share, "",
 					    explain_text(&t->to, "resource %s", res_name(r)), resource_source(t, r) });
+}
+
+/* What a chip alone would not have. */
+static void tell_links(struct teller *t)
+{
+	const double us = unit_ps_us(t->r->run.links_ps);
+
+	if (t->v.chips > 1)
+		explain_add(&t->to,
+		            (struct explain_line){ "links",
+		                                   explain_text(&t->to, "Collectives take %.2g %% of the time, %s.",
+		                                                100 * t->v.links, time_text(t, us)),
+		                                   "links_us", us, "us", "the links", constant(t, "links.bandwidth") });
 }
 
 static bool resource_named(const char *name, enum res *out)
@@ -213,15 +294,16 @@ static void tell_traffic(struct teller *t)
 	const struct res_run *x = &t->r->run;
 	const double moved = (double)(x->dram_read_bytes + x->dram_write_bytes);
 	const double must = (double)x->compulsory_bytes;
+	const char *dram = t->v.chips > 1 ? "a chip's DRAM" : "DRAM";
 
 	if (moved > 0)
 		explain_add(
 			&t->to,
 			(struct explain_line){
 				"traffic",
-				must > 0 ? explain_text(&t->to, "%s pass DRAM, %.2f times the %s that must.",
-		                                        bytes_text(t, moved), moved / must, bytes_text(t, must))
-					 : explain_text(&t->to, "%s pass DRAM.", bytes_text(t, moved)),
+				must > 0 ? explain_text(&t->to, "%s pass %s, %.2f times the %s that must.",
+		                                        bytes_text(t, moved), dram, moved / must, bytes_text(t, must))
+					 : explain_text(&t->to, "%s pass %s.", bytes_text(t, moved), dram),
 				"dram_bytes", moved, "B", all_ops(t),
 				must > 0 ? explain_text(&t->to, "each tensor once, less what the chip could keep; %s",
 		                                        constant(t, "l2.size"))
@@ -287,18 +369,21 @@ static void tell_longest(struct teller *t)
 	const struct res_run *x = &t->r->run;
 	size_t best = 0;
 
+	if (x->n_warnings && t->r->run.n_next)
+		return; /* a warning has its place */
 	for (size_t i = 0; i < x->n_ops; i++)
 		if (x->ops[i].span_ps > x->ops[best].span_ps)
 			best = i;
 	if (x->n_ops && x->ops[best].bound && x->ops[best].span_ps)
-		explain_add(&t->to,
-		            (struct explain_line){
-				    "longest",
-				    explain_text(&t->to, "The longest op is %zu, %.100s: %s, held by %s.", best,
-		                                 t->r->workload.ops[best].name,
-		                                 time_text(t, unit_ps_us(x->ops[best].span_ps)), x->ops[best].bound),
-				    explain_text(&t->to, "ops[%zu].us", best), unit_ps_us(x->ops[best].span_ps), "us",
-				    op_named(t, best), op_source(t, best) });
+		explain_add(&t->to, (struct explain_line){
+					    "longest",
+					    explain_text(&t->to, "The longest op is %zu, %.100s: %s%s, held by %s.",
+		                                         best, t->r->workload.ops[best].name,
+		                                         time_text(t, unit_ps_us(x->ops[best].span_ps)),
+		                                         t->request ? " in all steps that it stands for" : "",
+		                                         x->ops[best].bound),
+					    explain_text(&t->to, "ops[%zu].us", best), unit_ps_us(x->ops[best].span_ps),
+					    "us", op_named(t, best), op_source(t, best) });
 }
 
 /* What an op waited for most, but for what bounds it; RES_COUNT: for nothing else. */
@@ -342,7 +427,8 @@ static void tell_gap(struct teller *t)
 			"gap",
 			explain_text(
 				&t->to,
-				"In %.0f %% of the time an op's fullest resource is not busy: most, %s, in op %zu, %.100s%s%s.",
+				"For %.0f %% of the time the resource that an op needs most is not busy: longest, %s, in op %zu, "
+				"%.100s%s%s.",
 				100 * unit_ps_us(all) / t->total_us, time_text(t, unit_ps_us(lost)), best,
 				t->r->workload.ops[best].name, r < RES_COUNT ? ", which waits for " : "",
 				r < RES_COUNT ? res_name(r) : ""),
@@ -357,6 +443,7 @@ static void tell_energy(struct teller *t)
 	struct str ignored = STR_INIT;
 	const char *key, *source;
 	uint64_t all = 0;
+	double mj;
 
 	for (size_t i = 0; i < x->n_energy; i++) {
 		all += x->energy[i].fj;
@@ -364,6 +451,7 @@ static void tell_energy(struct teller *t)
 	}
 	if (!all)
 		return;
+	mj = (double)all / 1e12;
 	key = explain_text(&t->to, "power.%.40s", most->name);
 	if (!value_of(t->was, key, &ignored, &source))
 		key = explain_text(&t->to, "power.%.40s", most->block);
@@ -371,8 +459,10 @@ static void tell_energy(struct teller *t)
 	explain_add(&t->to,
 	            (struct explain_line){
 			    "energy",
-			    explain_text(&t->to, "It takes %.3g mJ, %.3g W in the mean; %.0f %% of that is %s (%s).",
-	                                 (double)all / 1e12, (double)all / (double)x->total_ps / 1e3,
+			    explain_text(&t->to, "%s takes %s %s, %s W in the mean; %.0f %% of that is %s (%s).",
+	                                 t->v.chips > 1 ? "A chip" : "It",
+	                                 explain_number(&t->to, mj < 1000 ? mj : mj / 1000), mj < 1000 ? "mJ" : "J",
+	                                 explain_number(&t->to, (double)all / (double)x->total_ps / 1e3),
 	                                 100 * (double)most->fj / (double)all, most->name, most->block),
 			    "energy_uj", (double)all / 1e9, "uJ", explain_text(&t->to, "block %s", most->block),
 			    constant(t, key) });
@@ -411,7 +501,7 @@ static void tell_beside(struct teller *t)
 				"beside",
 				explain_text(
 					&t->to,
-					"A GPU with these ops joined and launched as one graph would take %s, %s as long.",
+					"An H200 with these ops fused and launched as one graph would take %s, %s as long.",
 					time_text(t, unit_ps_us(v->fused_ps)), times_text(t, v->fused)),
 				"fused_us", unit_ps_us(v->fused_ps), "us", all_ops(t),
 				"the GPU's model that was held against an H200 (configs/gpu/h200.yaml)" });
@@ -481,9 +571,9 @@ static void tell_warnings(struct teller *t)
 int explain_run(const struct res_stored *r, struct arena *a, struct explain_line lines[EXPLAIN_LINES], struct err *e)
 {
 	typedef void tell_fn(struct teller *);
-	static tell_fn *const tell[] = { tell_time,    tell_sure, tell_beside,  tell_held,   tell_floor,
-		                         tell_traffic, tell_kind, tell_longest, tell_energy, tell_next,
-		                         tell_gap,     tell_math, tell_warnings };
+	static tell_fn *const tell[] = { tell_time,  tell_sure,     tell_beside, tell_held,    tell_links,
+		                         tell_floor, tell_traffic,  tell_kind,   tell_longest, tell_energy,
+		                         tell_next,  tell_warnings, tell_gap,    tell_math };
 	struct err ignored = ERR_INIT;
 	struct machine_conf *was = machine_conf_parse(r->run.config_text, strlen(r->run.config_text),
 	                                              r->run.config_path, NULL, 0, &ignored);
@@ -495,6 +585,7 @@ int explain_run(const struct res_stored *r, struct arena *a, struct explain_line
 	if (file)
 		machine_conf_explain(file, &ignored);
 	t.total_us = unit_ps_us(r->run.total_ps);
+	t.request = r->workload.digest && strncmp(r->workload.digest, "request:", 8) == 0;
 	run_verdict_stored(r, &t.v);
 	for (size_t i = 0; t.total_us > 0 && i < sizeof tell / sizeof *tell; i++)
 		tell[i](&t);

@@ -32,6 +32,10 @@ struct explain_lines {
 };
 const char *explain_text(struct explain_lines *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void explain_add(struct explain_lines *to, struct explain_line line);
+/* As number_add has it; "594 us", "10.7 ms"; "8.44 to 17.9 ms". */
+const char *explain_number(struct explain_lines *to, double x);
+const char *explain_time(struct explain_lines *to, double us);
+const char *explain_times(struct explain_lines *to, double low_us, double high_us);
 
 /* Line i of an array of them. */
 void explain_row(struct doc *d, const void *of, size_t i);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "results/db/res_sweep.h"
+#include "sim/ui/number.h"
 #include "workloads/known.h"
 
 #define MOSTLY_CARRIED 0.5 /* of the measured time: more than that, and what is simulated is no answer */
@@ -375,24 +376,9 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 
 /* --- words --------------------------------------------------------------------------------------------------------------- */
 
-/* 1,641; below a hundred with two digits behind the point, or as many as it takes. */
-static void add_number(struct str *s, double x)
-{
-	char digits[32];
-	size_t n;
-
-	if (x < 100) {
-		str_addf(s, "%.3g", x);
-		return;
-	}
-	n = (size_t)snprintf(digits, sizeof digits, "%.0f", x);
-	for (size_t i = 0; i < n; i++)
-		str_addf(s, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
 static void add_time(struct str *s, double us)
 {
-	add_number(s, us < 10000 ? us : us / 1000);
+	number_add(s, us < 10000 ? us : us / 1000);
 	str_add(s, us < 10000 ? " us" : " ms");
 }
 
@@ -433,9 +419,9 @@ static void say_time(const struct verdict *v, struct str *s)
 		workload_part_text(&v->part, s);
 		str_add(s, ": ");
 	} else if (v->tokens) {
-		add_number(s, rate);
+		number_add(s, rate);
 		str_add(s, " tokens/s");
-		add_interval(s, v, around(rate, per(v->time)), add_number);
+		add_interval(s, v, around(rate, per(v->time)), number_add);
 		str_add(s, ": ");
 	}
 	add_time(s, v->us);
@@ -615,7 +601,7 @@ static void say_corner(const struct verdict *v, struct str *s)
 {
 	str_add(s, "; slow corner ");
 	if (v->tokens && !workload_is_part(&v->part)) {
-		add_number(s, (double)v->tokens / (double)v->steps * 1e6 / v->corner_us);
+		number_add(s, (double)v->tokens / (double)v->steps * 1e6 / v->corner_us);
 		str_add(s, " tokens/s");
 	} else {
 		add_time(s, v->corner_us);
