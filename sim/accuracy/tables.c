@@ -620,6 +620,7 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
 	const char *own = experts_kernel(t);
+	const bool clears = !own && strstr(tables_text(t, KERNEL), "triton");
 	const uint64_t *rows = x.of->own;
 	const uint32_t hit = x.of->n_own;
 	struct experts_tile tile = x.block ? experts_tile_of_blocks(x.tokens) : experts_tile_of(x.tokens);
@@ -635,12 +636,12 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 		all += rows[i];
 		tiles += div_up(rows[i], tile.rows);
 	}
-	for (uint32_t i = 0; !own && i < x.of->n_others; i++)
+	for (uint32_t i = 0; clears && i < x.of->n_others; i++)
 		idle += div_up(x.of->others[i], tile.rows);
 	o->shape = (struct op_shape){ .batch = hit, .m = div_up(all, hit), .n = n, .k = k, .strided = true };
 	operand(s, o, tables_tensor(s, "x", OP_ACTIVATION, d, dtype_bytes(d, all * k), true), false);
 	operand(s, o, tables_tensor(s, "w", OP_WEIGHT, d, weights, true), false);
-	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * (own ? all : x.picks) * n, false), true);
+	operand(s, o, tables_tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * (clears ? x.picks : all) * n, false), true);
 	if (d == DT_FP4 && !own) {
 		if (!lay_out(t, o))
 			return 1;

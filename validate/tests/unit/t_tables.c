@@ -514,9 +514,9 @@ TEST(tiles_of_other_chips_are_cleared)
 
 	for (int i = 0; i < 3; i++) {
 		static const char *const rows[] = {
-			"vllm_any,bfloat16,32,4096,2048,8,256,1,128,balanced",
-			"vllm_any,bfloat16,32,4096,2048,1,2,1,1,balanced",
-			"vllm_flashinfer_cutlass,bfloat16,32,4096,2048,8,256,1,128,balanced"
+			"vllm_triton,bfloat16,32,4096,2048,8,256,1,128,balanced",
+			"vllm_triton,bfloat16,32,4096,2048,1,2,1,1,balanced",
+			"vllm_flashinfer_trtllm,bfloat16,32,4096,2048,8,256,1,128,balanced"
 		};
 		const struct op *o;
 		char text[512];
