@@ -573,6 +573,26 @@ static uint32_t tiles_alike(const struct analytic *a, const struct flight *x, ui
 	return n;
 }
 
+/* Where transfers of the last of tiles that were taken at once ended. */
+static void ended_at(struct analytic *a, const struct flight *x, uint32_t tile)
+{
+	const struct isa_rounds r = isa_rounds_of(x->c, tile);
+
+	for (uint32_t k = 0; k < x->c->n_insns; k++) {
+		const struct isa_insn *i = &x->insns[k];
+		const bool again = isa_is_move(i) && a->again[k].bytes && moved_before(i, &r);
+		const struct transfer *t = again ? &a->transfer_again[k] : &a->transfer[k];
+		uint64_t from;
+
+		if (i->when != ISA_TILE || !isa_is_move(i) || !isa_moves_in(x->c, i, &r))
+			continue;
+		from = isa_tile_from(i, &r);
+		if (i->edges)
+			t = uneven(a, x, k, &r, again, &from);
+		a->end_of[k] = from + t->bytes;
+	}
+}
+
 static struct repeat_loop loop_of(struct analytic *a, uint32_t place, ps_t turn, ps_t over)
 {
 	return (struct repeat_loop){ .mem = &a->mem,
@@ -653,6 +673,8 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 		if (t >= look)
 			look = t + alike + REPEATS_LEAST + (alike ? 0 : t / REPEATS_LEAST);
 		t += alike;
+		if (alike)
+			ended_at(a, x, t);
 	}
 	a->tiles += x->c->tiles;
 	return 0;
