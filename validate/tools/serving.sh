@@ -41,10 +41,12 @@ awk -F, 'NR > 1 && $10 <= 3000 { e = tolower($4); e = e ~ /vllm/ ? "vllm" : e ~ 
 		how="--arrivals at-once"
 		[ "$rate" = - ] || how="--rate $rate/s"
 		[ "$conc" = - ] || how="--concurrency $conc"
+		# The configuration is of the SXM card: NVIDIA A100 data sheet (80 GB PCIe); of its pins streams reach what they do there.
+		case $gpu in "A100 80GB PCIe") how="$how --set dram.bandwidth=1935GB/s --set gpu.dram_read=1685GB/s --set gpu.dram_write=1613GB/s --set power.cap=300W" ;; esac
 		# shellcheck disable=SC2086 # options are words
 		"$npusim" serve -c "configs/$config" -m "$model" $how --number "$n" --prompt "$isl" --output "$osl" --engine "$engine" $extra --check 0 \
 			--format json >"$work/serve.json" || continue
-		awk -v g="$gpu, $name, $model $quant, $isl to $osl" -v how="${how#--}" -v p="$p50" -v m="$mean" -v t="$tps" -v sp="$(member p50 tpot_ms)" \
+		awk -v g="$gpu, $name, $model $quant, $isl to $osl" -v how="$(echo "${how#--}" | sed 's/ --set.*//')" -v p="$p50" -v m="$mean" -v t="$tps" -v sp="$(member p50 tpot_ms)" \
 			-v sm="$(member mean tpot_ms)" -v st="$(member tokens_per_s)" -v ep="$(ends p50 tpot_ms)" -v em="$(ends mean tpot_ms)" \
 			-v et="$(ends tokens_per_s)" 'BEGIN {
 			if (p != "-") { what = "TPOT p50, ms"; a = p; b = sp; split(ep, x, " ") } else if (m != "-") { what = "TPOT mean, ms"; a = m; b = sm; split(em, x, " ") } else { what = "tokens/s"; a = t; b = st; split(et, x, " ") }
