@@ -52,7 +52,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
       map_reuse map_reuse_preloaded map_stationary map_footprint map_lower_bound map_bound map_remainder map_nest map_nest_emit \
       map_candidate map_predict map_evaluate map_memo map_cost map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
-ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
+ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_repeat analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make preset sched sched_pool cost steps latency serve_kept serve serve_memory serve_pools serve_options serve_options_read capacity raise curve traffic
 STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \

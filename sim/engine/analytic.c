@@ -1,14 +1,11 @@
-#include "sim/engine/analytic_memory.h"
+#include "sim/engine/analytic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define EDGES (1u << ISA_LOOPS)
+#include "sim/engine/analytic_repeat.h"
 
-struct release {
-	ps_t when;
-	uint64_t bytes;
-};
+#define EDGES (1u << ISA_LOOPS)
 
 struct analytic {
 	const struct machine_cfg *c;
@@ -28,7 +25,7 @@ struct analytic {
 	ps_t *done;               /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
 	uint64_t sram, used;
-	bool times_only;
+	struct repeat *repeat; /* NULL: more than times is asked for */
 	struct release *releases;
 	uint32_t first, end, mask; /* first, end: taken modulo the ring's size */
 	ps_t *slot;                /* when a tile's place is free again, dma.stages of them */
@@ -155,12 +152,13 @@ void analytic_free(struct analytic *a)
 	drop_program(a);
 	free(a->releases);
 	free(a->slot);
+	repeat_free(a->repeat);
 	free(a);
 }
 
-void analytic_times_only(struct analytic *a)
+int analytic_times_only(struct analytic *a, struct err *e)
 {
-	a->times_only = true;
+	return (a->repeat = repeat_new(a->c, e)) ? 0 : -1;
 }
 
 const struct hierarchy *analytic_levels(const struct analytic *a)
@@ -390,10 +388,13 @@ static bool analytic_has(const struct flight *x, enum isa_when when, enum sort s
 	return x->first[when * SORTS + sort] < x->first[when * SORTS + sort + 1];
 }
 
-static void explain_math(const struct flight *x, enum isa_when when, enum res none, ps_t until)
+static void explain_math(const struct analytic *a, const struct flight *x, enum isa_when when, enum res none,
+                         ps_t until)
 {
 	const struct isa_insn *best = NULL;
 
+	if (a->repeat)
+		return;
 	EACH(n, x, when, MATH)
 	if (!best || x->insns[*n].span >= best->span)
 		best = &x->insns[*n];
@@ -523,10 +524,88 @@ static void analytic_explain(const struct analytic *a, const struct flight *x, c
 {
 	struct core_use u;
 
-	if (m->done <= x->acc->mark || a->times_only)
+	if (m->done <= x->acc->mark || a->repeat)
 		return;
 	u = hierarchy_use(&a->mem, m, from);
 	core_explain_move(x->acc, m, &u);
+}
+
+#define REPEATS_LEAST 4 /* tiles that it is worth while to look for a repetition for */
+
+/* How many tiles behind this one, in a row, differ from it in nothing but in the bytes that they are of. */
+static uint32_t tiles_alike(const struct analytic *a, const struct flight *x, uint32_t tile)
+{
+	const struct isa_cmd *c = x->c;
+	struct isa_rounds r = isa_rounds_of(c, tile);
+	int l = r.nest ? ISA_LOOPS - 1 : 0;
+	uint32_t trips, n;
+
+	while (l > 0 && c->trips[l] == 1)
+		l--;
+	trips = r.nest ? c->trips[l] : c->tiles;
+	if (r.at[l] < 1 || r.at[l] + 2 + REPEATS_LEAST > trips)
+		return 0;
+	n = trips - 2 - r.at[l];
+	r.at[l] += n;
+	for (uint32_t k = 0; k < c->n_insns; k++) {
+		const struct isa_insn *i = &x->insns[k];
+		const bool again = isa_is_move(i) && a->again[k].bytes && moved_before(i, &r);
+		uint64_t from, bytes;
+
+		if (i->when != ISA_TILE)
+			continue;
+		if (i->stays && (!r.nest || (l == 0 && i->turn)))
+			return 0;
+		if (!isa_is_move(i) || !a->access[k].bytes || !isa_moves_in(c, i, &r))
+			continue;
+		from = isa_tile_from(i, &r);
+		bytes = i->edges ? uneven(a, x, k, &r, again, &from)->bytes
+		        : again  ? a->transfer_again[k].bytes
+		                 : a->transfer[k].bytes;
+		if (from + bytes > (again ? a->again[k].bytes : a->access[k].bytes))
+			return 0;
+	}
+	return n;
+}
+
+static struct repeat_loop loop_of(struct analytic *a, uint32_t place, ps_t turn, ps_t over)
+{
+	return (struct repeat_loop){ .mem = &a->mem,
+		                     .unit = a->unit,
+		                     .slot = a->slot,
+		                     .stages = a->c->dma.stages,
+		                     .place = place,
+		                     .releases = a->releases,
+		                     .first = a->first,
+		                     .end = a->end,
+		                     .mask = a->mask,
+		                     .used = a->used,
+		                     .admitted = a->admitted,
+		                     .turn = turn,
+		                     .over = over };
+}
+
+static bool mark_tile(struct analytic *a, uint32_t place, ps_t turn, ps_t over)
+{
+	const struct repeat_loop l = loop_of(a, place, turn, over);
+
+	return repeat_mark(a->repeat, &l);
+}
+
+/* As many of so many tiles as do what the one that was marked did; returns how many those are. */
+static uint32_t repeat_tile(struct analytic *a, uint32_t most, uint32_t *place, ps_t *turn, ps_t *over)
+{
+	struct repeat_loop l = loop_of(a, *place, *turn, *over);
+	const uint32_t n = repeat_tiles(a->repeat, &l, most);
+
+	if (!n)
+		return 0;
+	repeat_take(a->repeat, &l, n);
+	a->admitted = l.admitted;
+	*place = l.place;
+	*turn = l.turn;
+	*over = l.over;
+	return n;
 }
 
 /* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
@@ -537,11 +616,14 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 	const ps_t may = may_load(a, x, ISA_TILE);
 	struct core_move s = { 0, 0 };
 	ps_t turn = ps_max(x->ready, pre_done), before = 0;
-	uint32_t place = 0;
+	uint32_t place = 0, alike, look = a->repeat && overlap == 1000000 ? stages : UINT32_MAX;
 
 	for (uint32_t t = 0; t < x->c->tiles; t++) {
 		ps_t *slot = &a->slot[place], there, over;
 
+		alike = t < look || a->admitted < ps_max(x->ready, may) ? 0 : tiles_alike(a, x, t);
+		if (alike && !mark_tile(a, place, turn, *end))
+			alike = 0;
 		a->admitted = ps_max(a->admitted, !core_ahead(t, overlap) ? *end : t >= stages ? *slot : 0);
 		if (reserve(a, x->c->slot_bytes, e) < 0)
 			return -1;
@@ -551,7 +633,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 		turn = ps_max(turn, there);
 		over = math(a, x, ISA_TILE, t, turn);
 		analytic_explain(a, x, &s, s.asked < before && before < s.done ? before : s.asked);
-		explain_math(x, ISA_TILE, RES_DMA, over);
+		explain_math(a, x, ISA_TILE, RES_DMA, over);
 		before = s.done ? s.done : before;
 		*slot = over;
 		if (stores) {
@@ -561,6 +643,11 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 		analytic_release(a, *slot, x->c->slot_bytes);
 		*end = ps_max(*end, *slot);
 		place = place + 1 < stages ? place + 1 : 0;
+		if (alike)
+			alike = repeat_tile(a, alike, &place, &turn, end);
+		if (t >= look)
+			look = t + alike + REPEATS_LEAST + (alike ? 0 : t / REPEATS_LEAST);
+		t += alike;
 	}
 	a->tiles += x->c->tiles;
 	return 0;
@@ -579,12 +666,12 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	at = ps_max(analytic_move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
 	analytic_explain(a, x, &s, s.asked);
 	at = math(a, x, ISA_PRE, 0, at);
-	explain_math(x, ISA_PRE, RES_DISPATCH, at);
+	explain_math(a, x, ISA_PRE, RES_DISPATCH, at);
 	end = at;
 	if (loop(a, x, at, &end, e) < 0)
 		return -1;
 	at = math(a, x, ISA_POST, 0, end);
-	explain_math(x, ISA_POST, RES_DISPATCH, at);
+	explain_math(a, x, ISA_POST, RES_DISPATCH, at);
 	at = analytic_move(a, x, ISA_POST, STORES, 0, at, &s);
 	analytic_explain(a, x, &s, s.asked);
 	analytic_release(a, at, x->c->fixed_bytes);

@@ -12,7 +12,8 @@
  * Whatever serves one thing at a time is a server whose time is booked (analytic_server.h), and what somebody waits for
  * may go before what was only fetched ahead. What is where comes first, by reuse distance (analytic_residency.h) or in some
  * of the L2's sets (analytic_sample.h), whatever the time: so warming up needs none, but for the write queue that a pass
- * leaves behind (analytic_warm). How a load or store goes through the levels is in analytic_memory.h.
+ * leaves behind (analytic_warm). How a load or store goes through the levels is in analytic_memory.h. Tiles that do what the one
+ * before did are taken many at once where only times are asked for (analytic_repeat.h).
  * DRAM is a rate, which the tile model gives for the machine's own stream of pieces when it is asked once (reads and
  * writes apart, refresh included), and a latency.
  * Leaves out, beside what those two leave out: order among transfers that are in flight together, queues that refuse
@@ -37,7 +38,8 @@ int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e
 /* The same program, of which moves may be of other bytes: what is on chip stays. */
 void analytic_bytes(struct analytic *a, const struct isa_prog *p);
 void analytic_free(struct analytic *a);
-void analytic_times_only(struct analytic *a); /* for who does not ask what moves were waited for */
+/* For who asks when commands end, and nothing else: not what they waited for, nor what is counted. */
+int analytic_times_only(struct analytic *a, struct err *e);
 /* What a pass leaves on chip, and no more: not its write queue. */
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);
 /* A pass from time 0; results[n_cmds] is filled. */

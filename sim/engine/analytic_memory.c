@@ -115,6 +115,8 @@ static ps_t dram_post(struct hierarchy *h, ps_t at, ps_t span)
 	const ps_t most = ps_max(h->posted_most, ps_min(span, h->post_span) * h->posts);
 	ps_t over, from;
 
+	h->n_posts++;
+	h->all_posts += span;
 	span -= written_early(h, at, span);
 	if (h->posted)
 		h->posted -= server_fill(&h->dram_server, h->posted_at, at, h->posted);
@@ -122,6 +124,7 @@ static ps_t dram_post(struct hierarchy *h, ps_t at, ps_t span)
 	h->posted += span;
 	if (h->posted <= most)
 		return at;
+	h->n_bursts++;
 	over = h->posted - most;
 	from = server_book(&h->dram_server, at, h->posted - most / 4).start;
 	h->posted = most / 4;
@@ -253,9 +256,7 @@ void hierarchy_drop(struct hierarchy *h)
 	free(h->replies[1]);
 }
 
-#define SERVERS 7
-
-static struct server *const *servers(struct hierarchy *h, struct server **all)
+void hierarchy_servers(struct hierarchy *h, struct server *all[HIERARCHY_SERVERS])
 {
 	all[0] = &h->l1_server;
 	all[1] = &h->l2_server;
@@ -264,17 +265,17 @@ static struct server *const *servers(struct hierarchy *h, struct server **all)
 	all[4] = &h->dma_server;
 	all[5] = &h->noc_server[0];
 	all[6] = &h->noc_server[1];
-	return all;
 }
 
 void hierarchy_begin(struct hierarchy *h)
 {
-	struct server *all[SERVERS];
+	struct server *all[HIERARCHY_SERVERS];
 
 	h->posted_at = 0;
 	h->settled = h->n.dram_write;
-	for (int i = 0; i < SERVERS; i++)
-		server_clear(servers(h, all)[i]);
+	hierarchy_servers(h, all);
+	for (int i = 0; i < HIERARCHY_SERVERS; i++)
+		server_clear(all[i]);
 	for (int i = 0; i < 2; i++) {
 		memset(h->replies[i], 0, h->c->dma.outstanding * sizeof **h->replies);
 		h->next_reply[i] = 0;
@@ -302,10 +303,11 @@ void hierarchy_over(struct hierarchy *h, ps_t end)
 
 void hierarchy_forget(struct hierarchy *h, ps_t before)
 {
-	struct server *all[SERVERS];
+	struct server *all[HIERARCHY_SERVERS];
 
-	for (int i = 0; i < SERVERS; i++)
-		server_forget(servers(h, all)[i], before);
+	hierarchy_servers(h, all);
+	for (int i = 0; i < HIERARCHY_SERVERS; i++)
+		server_forget(all[i], before);
 }
 
 /* --- what is where ----------------------------------------------------------------------------------------- */

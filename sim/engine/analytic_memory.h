@@ -54,16 +54,20 @@ struct hierarchy {
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
-	uint64_t owed;    /* bytes of what was posted when the last pass was over: counted with the next */
-	uint64_t settled; /* dram_write when this pass began: what was written by then stays so */
-	uint64_t posts;   /* requests that may wait */
-	ps_t post_span;   /* of the largest, where what it writes is apart */
+	uint64_t owed;              /* bytes of what was posted when the last pass was over: counted with the next */
+	uint64_t settled;           /* dram_write when this pass began: what was written by then stays so */
+	uint64_t posts;             /* requests that may wait */
+	ps_t post_span;             /* of the largest, where what it writes is apart */
+	uint64_t n_posts, n_bursts; /* how often something was posted, and how often that was too much */
+	ps_t all_posts;             /* DRAM time of all that ever was */
 	uint64_t dram_units, dram_interleave, dram_unit_per_byte; /* the last: time of a byte on one unit's bus */
 	ps_t *replies[2]; /* when the last `outstanding` transfers were answered: [0] fetched ahead, [1] waited for */
 	uint32_t next_reply[2];
 	struct hierarchy_counts n;
 };
 
+#define HIERARCHY_SERVERS 7
+void hierarchy_servers(struct hierarchy *h, struct server *all[HIERARCHY_SERVERS]);
 int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, struct err *e); /* rates; holds nothing yet */
 int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e); /* empty levels, for addresses below `end` */
 void hierarchy_drop(struct hierarchy *h);

@@ -81,6 +81,7 @@ struct booking server_book_between(struct server *s, ps_t at, ps_t span)
 	struct booking b = { ps_max(i < s->n ? s->gap[i].from : s->end, at), 0 };
 	ps_t from = b.start;
 
+	s->between++;
 	while (i < s->n && span > s->gap[i].to - from) {
 		span -= s->gap[i].to - from;
 		i = analytic_server_cut(s, i, from, s->gap[i].to);
@@ -102,6 +103,7 @@ ps_t server_fill_between(struct server *s, ps_t from, ps_t to, ps_t span)
 	uint32_t i = oldest ? s->first : gap_after(s, from);
 	ps_t left = span, start, end;
 
+	s->filled++;
 	while (left && i < s->n && s->gap[i].from < to) {
 		start = ps_max(s->gap[i].from, from);
 		end = ps_min(ps_min(s->gap[i].to, to), start + left);

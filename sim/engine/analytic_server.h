@@ -19,10 +19,12 @@ struct server {
 	ps_t end; /* free from here on; before it, where a gap is: */
 	struct server_gap {
 		ps_t from, to;
-	} gap[SERVER_GAPS];      /* by time */
-	uint32_t first, n;       /* gaps first .. n - 1 */
-	ps_t last;               /* no gap ends later */
-	ps_t idle;               /* time that was free and is forgotten */
+	} gap[SERVER_GAPS]; /* by time */
+	uint32_t first, n;  /* gaps first .. n - 1 */
+	ps_t last;          /* no gap ends later */
+	ps_t idle;          /* time that was free and is forgotten */
+	uint32_t between,
+		filled; /* how often something was booked before what was booked already, and asked for what is free */
 	uint64_t per_byte, most; /* ps, times 2^SERVER_FRACTION; bytes up to which the product fits */
 };
 
@@ -40,15 +42,19 @@ ps_t server_fill_between(struct server *s, ps_t from, ps_t to, ps_t span); /* se
 /* Of [from, to), what is booked; from on a moment that is not forgotten. */
 ps_t server_busy(const struct server *s, ps_t from, ps_t to);
 
+static inline void server_gap_add(struct server *s, ps_t from, ps_t to)
+{
+	if (s->n == SERVER_GAPS)
+		server_drop_gaps(s);
+	s->gap[s->n++] = (struct server_gap){ from, to };
+	s->last = to;
+}
+
 /* The end moves, and what it leaves free is a gap if it is worth one. */
 static inline void server_extend(struct server *s, ps_t start, ps_t end)
 {
-	if (start > s->end + SERVER_SMALL_GAP) {
-		if (s->n == SERVER_GAPS)
-			server_drop_gaps(s);
-		s->gap[s->n++] = (struct server_gap){ s->end, start };
-		s->last = start;
-	}
+	if (start > s->end + SERVER_SMALL_GAP)
+		server_gap_add(s, s->end, start);
 	s->end = end;
 }
 

@@ -14,8 +14,11 @@ static bool made(struct evaluator *j, const struct isa_prog *p, struct err *e)
 		return true;
 	if (!(j->a = analytic_new(j->c, p, e)))
 		return false;
-	analytic_times_only(j->a);
-	return true;
+	if (analytic_times_only(j->a, e) == 0)
+		return true;
+	analytic_free(j->a);
+	j->a = NULL;
+	return false;
 }
 
 static bool ends(void *self, const struct isa_prog *p, bool warm, ps_t out[MAP_EVALUATED])

@@ -32,14 +32,14 @@ static ps_t held(const struct asked *k, const struct machine_conf *c)
 	if (!res || !p->n_cmds || picks_new(&picks, k->from->q.stream, k->a, &ignored) < 0 ||
 	    !(m = analytic_new(&c->cfg, p, &ignored)))
 		return 0;
-	analytic_times_only(m);
 	rng_seed(&rng, k->from->q.run.seed, "experts");
 	picks_first(&picks, k->from->q.stream, &rng, k->x->reuse_ppm);
 	if (k->from->q.run.start != RUN_COLD) {
 		analytic_warm(m, (const uint32_t *const *)picks.now);
 		picks_next(&picks, k->from->q.stream, &rng, k->x->reuse_ppm);
 	}
-	if (analytic_step(m, (const uint32_t *const *)picks.now, res, &ignored) == 0)
+	if (analytic_times_only(m, &ignored) == 0 &&
+	    analytic_step(m, (const uint32_t *const *)picks.now, res, &ignored) == 0)
 		took = res[p->n_cmds - 1].retired;
 	analytic_free(m);
 	return took;

@@ -1,4 +1,5 @@
 /* The closed form of a machine against its event model: physics, and how far they are apart. */
+#include "sim/engine/analytic.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
@@ -174,6 +175,66 @@ TEST(the_same_closed_form_twice_is_the_same_to_the_picosecond)
 	}
 }
 
+/* When all of a step's commands end: asked with all that they waited for, and asked for that alone, where loops that repeat
+ * themselves are taken many tiles at once. */
+static void check_times_alone(struct runbed *b, const struct machine_conf *c, const struct isa_prog *p)
+{
+	struct cp_result *all = arena_array(b->a, p->n_cmds + 1, sizeof *all),
+			 *alone = arena_array(b->a, p->n_cmds + 1, sizeof *alone);
+	struct analytic *x = analytic_new(&c->cfg, p, &b->e), *y = analytic_new(&c->cfg, p, &b->e);
+
+	CHECK(all && alone && x && y);
+	CHECK_OK(analytic_times_only(y, &b->e), b->e);
+	for (int pass = 0; pass < 2; pass++) {
+		CHECK_OK(analytic_step(x, NULL, all, &b->e), b->e);
+		CHECK_OK(analytic_step(y, NULL, alone, &b->e), b->e);
+		for (size_t k = 0; k < p->n_cmds; k++)
+			if (all[k].retired != alone[k].retired)
+				test_fail(__FILE__, __LINE__, "command %zu of %zu ends at %llu, alone at %llu", k,
+				          p->n_cmds, (unsigned long long)all[k].retired,
+				          (unsigned long long)alone[k].retired);
+	}
+	analytic_free(x);
+	analytic_free(y);
+}
+
+TEST(times_asked_for_alone_are_those_of_all_tiles)
+{
+	static const char *const machines[] = { "dsocr", "edge", "array-128", "wormhole", "tpu-v4" };
+	static const char *const sets[][3] = { { "dram.channels=8", "l2.size=4 MiB", "dma.tile=64 KiB" },
+		                               { "l2.write_back=eager", "l2.size=24 MiB", "dma.tile=128 KiB" },
+		                               { "noc.kind=mesh", "l2.size=0 B", "dma.stages=3" },
+		                               { "dma.outstanding=4", "sram.size=96 KiB", "l2.size=12 MiB" },
+		                               { "l2.size=4 MiB", "cores=4", "dram.channels=8" } };
+	const struct run_opts o = { .seed = 7, .fidelity = RUN_ANALYTIC };
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "times alone");
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct build_how how = { .style = BUILD_NPU,
+			                       .batch = 1 + (uint32_t)rng_below(&r, 3),
+			                       .phase = i % 3 ? BUILD_DECODE : BUILD_PREFILL,
+			                       .context = 64 + rng_below(&r, 2000),
+			                       .tokens = i % 3 ? 1 : 200,
+			                       .layers = 1 };
+		const char *const *with = sets[rng_below(&r, sizeof sets / sizeof *sets)];
+		const int n = (int)rng_below(&r, 4);
+		char config[4096];
+		struct machine_conf *c;
+		struct run_result x;
+		struct runbed b;
+
+		snprintf(config, sizeof config, "%s/configs/npu/%s.yaml", test_root(),
+		         machines[rng_below(&r, sizeof machines / sizeof *machines)]);
+		runbed_model(&b, i % 2 ? "llama-3.2-1b" : "qwen2-0.5b", &how);
+		c = machine_conf_load(config, with, n, &b.e);
+		if (c && run_stream(b.s, c, &o, b.a, &x, &b.e) == 0)
+			check_times_alone(&b, c, &x.map->prog);
+		machine_conf_free(c);
+		runbed_down(&b);
+	}
+}
+
 static void more_is_never_slower(const char *name, const char *less, const char *more)
 {
 	struct rng r;
@@ -232,7 +293,8 @@ TEST(more_of_any_resource_never_slows_the_closed_form)
 		more_is_never_slower(pairs[i][0], pairs[i][0], pairs[i][1]);
 }
 
-SUITE(p_analytic, T(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run),
+SUITE(p_analytic, T(times_asked_for_alone_are_those_of_all_tiles),
+      T(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run),
       T(random_machines_are_within_five_percent_of_events_in_the_median), T(so_are_machines_with_every_mechanism),
       T(the_traced_steps_are_within_five_percent_of_events),
       T(the_same_closed_form_twice_is_the_same_to_the_picosecond), T(more_of_any_resource_never_slows_the_closed_form));
