@@ -21,7 +21,7 @@ struct repeat {
 	ps_t posted, posted_at, all_posts;
 	/* Of DRAM's bus. */
 	ps_t idle, gap_from;
-	uint32_t filled;
+	uint32_t filled, gaps;
 };
 
 struct repeat *repeat_new(const struct machine_cfg *c, struct err *e)
@@ -87,6 +87,7 @@ bool repeat_mark(struct repeat *r, const struct repeat_loop *l)
 	r->all_posts = h->all_posts;
 	r->idle = bus->idle;
 	r->filled = bus->filled;
+	r->gaps = bus->n;
 	r->gap_from = bus->first < bus->n ? bus->gap[bus->first].from : 0;
 	return true;
 }
@@ -156,12 +157,12 @@ static bool from_idle(const struct repeat *r, const struct hierarchy *h, ps_t by
 	       h->dram_server.filled == r->filled && h->dram_server.idle + (h->all_posts - r->all_posts) == r->idle;
 }
 
-/* Or of the oldest stretch that is free, */
+/* Or of the oldest stretch that is free, where no new one takes its place among those that are remembered, */
 static bool from_gap(const struct repeat *r, const struct hierarchy *h)
 {
 	const struct server *s = &h->dram_server;
 
-	return h->posted == 0 && r->posted == 0 && s->idle == 0 && r->idle == 0 && s->first < s->n &&
+	return h->posted == 0 && r->posted == 0 && s->idle == 0 && r->idle == 0 && s->n == r->gaps && s->first < s->n &&
 	       s->gap[s->first].to <= r->was.admitted &&
 	       s->gap[s->first].from == r->gap_from + (h->all_posts - r->all_posts);
 }

@@ -452,17 +452,17 @@ static void best_first(struct map_log *t, int chosen)
 	qsort(t->entry, (size_t)t->n, sizeof *t->entry, map_choose_by_time);
 }
 
-/* False: there is none. */
+/* False: there is none. `least`: what it is worth; below 0: there was nothing to compare it with. */
 static bool best_way(const struct mapper *m, const struct map_candidate *d, const struct op *main,
-                     const struct map_constraints *how, struct map_schedule *best)
+                     const struct map_constraints *how, struct map_schedule *best, double *least)
 {
 	struct map_schedules w;
 	struct map_candidate t;
 	const bool logged = m->log && m->log->op == main->id;
-	double least = 0;
 	bool found = false;
 	int chosen = 0;
 
+	*least = -1;
 	if (logged)
 		m->log->n = 0;
 	map_candidate_copy(&t, d);
@@ -478,10 +478,10 @@ static bool best_way(const struct mapper *m, const struct map_candidate *d, cons
 		x = map_evaluate(m, &t);
 		if (logged)
 			log_schedule(m->log, &t, main, &w.schedule[i], &x);
-		if (!found || x.worth < least) {
+		if (!found || x.worth < *least) {
 			found = true;
 			chosen = logged ? m->log->n - 1 : 0;
-			least = x.worth;
+			*least = x.worth;
 			*best = w.schedule[i];
 		}
 	}
@@ -520,13 +520,14 @@ static bool best_of_all(const struct mapper *m, const struct map_candidate *d, c
 	double least;
 	int n;
 
-	if (!best_way(m, d, main, how, best))
+	if (!best_way(m, d, main, how, best, &least))
 		return false;
 	map_candidate_copy(&t, d);
 	if (!m->evaluator || !map_choose_take(m, &t, main, how, best) || !(n = map_subset_cores(m, &t, cores)))
 		return true;
 	c = *best;
-	least = map_evaluate(m, &t).worth;
+	if (least < 0)
+		least = map_evaluate(m, &t).worth;
 	for (int i = 0; i < n; i++) {
 		c.cores = cores[i];
 		map_candidate_copy(&t, d);

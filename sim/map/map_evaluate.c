@@ -160,19 +160,24 @@ static bool judged_alone(const struct mapper *m, struct map_evaluation *t, const
 	return true;
 }
 
-/* In the state that the stream is in, as far as that is known. Where all lies in SRAM nothing is owed from a pass before. */
-static double worth(const struct mapper *m, const struct map_candidate *d, const struct map_score *x)
+/* The part of what a command loads that is in DRAM when it is asked for, in the state that the stream is in, as far as that is
+ * known. Where all lies in SRAM nothing is owed from a pass before. */
+static double far_of(const struct mapper *m, const struct map_candidate *d)
 {
 	double far = 0, all = 0;
 
+	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was evaluated as */
+		return SELDOM;
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->insn[i].code == ISA_LOAD && d->insn[i].early && !m->resident[d->insn[i].tensor]) {
 			far += (double)d->insn[i].bytes * map_far(m, &d->insn[i]);
 			all += (double)d->insn[i].bytes;
 		}
-	far = all > 0 ? far / all : m->start == MAP_RESIDENT ? 1 : m->far[0];
-	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was evaluated as */
-		far = SELDOM;
+	return all > 0 ? far / all : m->start == MAP_RESIDENT ? 1 : m->far[0];
+}
+
+static double worth(const struct mapper *m, const struct map_candidate *d, double far, const struct map_score *x)
+{
 	return far * (double)x->cold + (1 - far) * (double)x->warm + map_overhead(m, d->tiles);
 }
 
@@ -183,23 +188,28 @@ struct map_score map_evaluate(const struct mapper *m, const struct map_candidate
 	struct map_evaluation *t = m->trial;
 	struct map_score out;
 	ps_t end[MAP_EVALUATED];
+	uint32_t copies = COPIES;
+	double far;
 
 	if (d->overflow)
 		return never;
 	if (!m->evaluator || !lay_out(m, t, d))
 		return by_rates;
+	far = far_of(m, d);
 	if (m->alone) {
 		if (!judged_alone(m, t, d, &out))
 			return never;
-		out.worth = worth(m, d, &out);
+		out.worth = worth(m, d, far, &out);
 		return out;
 	}
-	for (uint32_t i = 0; i < COPIES; i++)
+	if (far >= 1 && !m->log) /* nobody asks what the last would take */
+		copies--;
+	for (uint32_t i = 0; i < copies; i++)
 		add_copy(m, t, d, i, t->cmds[0].n_insns + i * d->n);
 	t->prog = (struct isa_prog){ .cmds = t->cmds,
-		                     .n_cmds = 1 + COPIES,
+		                     .n_cmds = 1 + copies,
 		                     .insns = t->insns,
-		                     .n_insns = t->cmds[0].n_insns + COPIES * d->n,
+		                     .n_insns = t->cmds[0].n_insns + copies * d->n,
 		                     .edges = d->edges,
 		                     .n_edges = d->n_edges,
 		                     .deps = t->deps,
@@ -208,8 +218,9 @@ struct map_score map_evaluate(const struct mapper *m, const struct map_candidate
 		                     .max_tile_moves = MOVES };
 	if (!m->evaluator->ends(m->evaluator->self, &t->prog, false, end))
 		return never;
-	out = (struct map_score){ .cold = (end[2] - end[0]) / 2, .warm = end[3] - end[2] };
-	out.worth = worth(m, d, &out);
+	out.cold = (end[2] - end[0]) / 2;
+	out.warm = copies == COPIES ? end[COPIES] - end[COPIES - 1] : out.cold;
+	out.worth = worth(m, d, far, &out);
 	return out;
 }
 

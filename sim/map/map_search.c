@@ -177,8 +177,9 @@ static double taken_in(const struct search *s, const struct nest *x)
 }
 
 /* What no mapping with such tiles is under, whatever unit, cut, order and what stays: all math behind the first tile's loads,
- * and all loads before the last tile's math. `math`: of the pair, or 0. */
-static double tile_bound(const struct search *s, const struct nest *x, double math)
+ * and all loads before the last tile's math. `math`: of the pair, or 0. As soon as it is known to be `most` or more, any bound that
+ * is will do. */
+static double tile_bound(const struct search *s, const struct nest *x, double math, double most)
 {
 	const struct product *p = s->p;
 	const double beside = s->ends + map_overhead(p->m, x->tiles);
@@ -194,6 +195,8 @@ static double tile_bound(const struct search *s, const struct nest *x, double ma
 	t = t > all ? t : all;
 	all = in_flight(s, x);
 	t = t > all ? t : all;
+	if (beside + t >= most)
+		return beside + t;
 	all = moves(p, A) && moves(p, B) ? taken_in(s, x) : 0;
 	return beside + (t > all ? t : all);
 }
@@ -338,7 +341,7 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 	int n;
 
 	map_nest_cut(s->p, &x, tile);
-	if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x) || tile_bound(s, &x, math) >= worth(s))
+	if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x) || tile_bound(s, &x, math, worth(s)) >= worth(s))
 		return;
 	limits.span = most_of_tile(s, &x, loaded_first(s, &x) * s->near, worth(s));
 	if (moves(s->p, A) && moves(s->p, B))
@@ -411,7 +414,7 @@ static void bound_pair(const struct search *s, struct pair *y, const uint64_t *k
 		map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ y->m, y->n, ks[k] });
 		if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x))
 			continue;
-		t = tile_bound(s, &x, y->math);
+		t = tile_bound(s, &x, y->math, y->least);
 		y->least = t < y->least ? t : y->least;
 		y->fit++;
 	}

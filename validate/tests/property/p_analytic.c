@@ -204,7 +204,8 @@ TEST(times_asked_for_alone_are_those_of_all_tiles)
 	static const char *const sets[][3] = { { "dram.channels=8", "l2.size=4 MiB", "dma.tile=64 KiB" },
 		                               { "l2.write_back=eager", "l2.size=24 MiB", "dma.tile=128 KiB" },
 		                               { "noc.kind=mesh", "l2.size=0 B", "dma.stages=3" },
-		                               { "dma.outstanding=4", "sram.size=96 KiB", "l2.size=12 MiB" } };
+		                               { "dma.outstanding=4", "sram.size=96 KiB", "l2.size=12 MiB" },
+		                               { "l2.size=4 MiB", "cores=4", "dram.channels=8" } };
 	const struct run_opts o = { .seed = 7, .fidelity = RUN_ANALYTIC };
 	struct rng r;
 
