@@ -45,7 +45,8 @@ function roofLines(frame, slopes, flats) {
 			{ roof: s.name, dash: i, x: from, y: from * s.peak },
 			{ roof: s.name, dash: i, x: to, y: frame.top },
 		);
-		const at = from * Math.pow(to / from, 0.22);
+		/* Lines lie near each other: the name of a third stands farther up than the second's. */
+		const at = from * Math.pow(to / from, i < 2 ? 0.22 : 0.62);
 		labels.push({ x: at, y: at * s.peak, text: s.text ?? `${s.name} ${rate(s.peak, 'B/s')}`, slope: i + 1 });
 	});
 	flats.forEach((f) => {

@@ -62,7 +62,7 @@ static bool makes_tokens(const struct serve_run *r)
 	return !workload_is_part(&p);
 }
 
-static void verdict(const struct serve_run *r, struct str *out)
+void serve_doc_verdict(const struct serve_run *r, struct str *out)
 {
 	const struct sched_result *x = &r->result;
 	const struct latency_stat *t = &r->latency.of[LATENCY_TTFT], *o = &r->latency.of[LATENCY_TPOT];
@@ -282,7 +282,7 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 {
 	if (found)
 		capacity_doc(d, found);
-	verdict(r, d->to);
+	serve_doc_verdict(r, d->to);
 	doc_table(d, NULL, NULL, LATENCIES + 1, latency, r);
 	doc_say(d, "\n");
 	if (found && found->knobs) { /* with the knobs above it a screen is full */
