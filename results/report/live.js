@@ -128,7 +128,7 @@ function drawFigures(f) {
 		k.append(i, `${name} ${num((100 * us) / all)} %`);
 		return k;
 	}));
-	$('head').textContent = `${time(f.total_us)} a step`;
+	$('head').textContent = `${time(f.total_us)} a step, in closed form`;
 }
 function drawDocument(d) {
 	$('verdict').replaceChildren(...d.verdict.map((t, i) => Object.assign(document.createElement('div'), { textContent: t, style: i ? '' : 'font-weight:600' })));

@@ -323,7 +323,9 @@ function energyBlocks(r) {
 function energyChart(r, id) {
 	if (!r.energy.length) return null;
 	const rows = energyBlocks(r),
-		all = rows.reduce((sum, x) => sum + x.uj, 0);
+		all = rows.reduce((sum, x) => sum + x.uj, 0),
+		[per, unit] = rows[0].uj >= 1e6 ? [1e6, 'J'] : rows[0].uj >= 1e3 ? [1e3, 'mJ'] : [1, 'µJ'];
+	rows.forEach((x) => (x.shown = x.uj / per));
 	return card(
 		'Where the energy went',
 		`${joules(all)}, ${num(all / r.total_us)} W in the mean, by block; what each did is in the tooltip.`,
@@ -341,7 +343,7 @@ function energyChart(r, id) {
 				{
 					mark: { type: 'bar', color: 'var(--simulated)' },
 					encoding: {
-						x: { field: 'uj', type: 'quantitative', axis: { title: 'energy (µJ)', tickCount: 6 } },
+						x: { field: 'shown', type: 'quantitative', axis: { title: `energy (${unit})`, tickCount: NARROW ? 3 : 6 } },
 						tooltip: tips([
 							['block', 'block'],
 							['text', 'energy'],
@@ -352,7 +354,7 @@ function energyChart(r, id) {
 				},
 				{
 					mark: BESIDE_BAR,
-					encoding: { x: { field: 'uj', type: 'quantitative' }, text: { field: 'text' } },
+					encoding: { x: { field: 'shown', type: 'quantitative' }, text: { field: 'text' } },
 				},
 			],
 		}),

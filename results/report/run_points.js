@@ -45,7 +45,8 @@ function roofLines(frame, slopes, flats) {
 			{ roof: s.name, dash: i, x: from, y: from * s.peak },
 			{ roof: s.name, dash: i, x: to, y: frame.top },
 		);
-		const at = from * Math.pow(to / from, 0.22);
+		/* Lines lie near each other: the name of a third stands farther up than the second's. */
+		const at = from * Math.pow(to / from, i < 2 ? 0.22 : 0.76);
 		labels.push({ x: at, y: at * s.peak, text: s.text ?? `${s.name} ${rate(s.peak, 'B/s')}`, slope: i + 1 });
 	});
 	flats.forEach((f) => {
@@ -173,8 +174,8 @@ function rooflineSpec(roofs, points, scale, axes) {
 		},
 		layer: [
 			roofLayer(lines),
-			roofNames(frame, labels, 0, slopes),
 			...slopes.map((f, i) => roofNames(frame, labels, i + 1, slopes)),
+			roofNames(frame, labels, 0, slopes),
 			rooflineOps(points, scale, axes.legend),
 		],
 	};

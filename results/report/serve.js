@@ -144,10 +144,34 @@ function curveCard(x, id) {
 	);
 }
 
+function saidBox(name, lines) {
+	if (!lines.length) return null;
+	const box = el('div', name);
+	lines.forEach((line, i) => box.append(el(i === 0 ? 'b' : 'span', '', line)));
+	return box;
+}
+
+/* Both ends of it. */
+function curveVerdict(x) {
+	const points = x.answer.curve.filter((p) => p.tokens_per_s_user !== null),
+		few = points[0],
+		many = points[points.length - 1],
+		at = (p) => `${num(p.tokens_per_s_user)} tokens/s each, ${num(p.tokens_per_s_machine)} of the machine`;
+	if (!points.length) return [];
+	return [`${num(few.concurrency)} at a time: ${at(few)}`].concat(points.length > 1 ? [`${num(many.concurrency)} at a time: ${at(many)}`] : []);
+}
+
 function showServe(x, id) {
 	return (
 		x.answer.curve
-			? [curveCard(x, id)]
-			: [serveTiles(x.answer), waitsCard(x, id), measuredCard(x, id), latencyCard(x.answer)]
+			? [saidBox('verdict', curveVerdict(x)), curveCard(x, id)]
+			: [
+					saidBox('verdict', x.verdict),
+					saidBox('verdict next', x.next),
+					serveTiles(x.answer),
+					waitsCard(x, id),
+					measuredCard(x, id),
+					latencyCard(x.answer),
+				]
 	).filter((e) => e);
 }

@@ -137,8 +137,9 @@ function parallelTicks(scales) {
 
 function parallelNames(scales) {
 	return {
-		data: { values: scales.map((scale, k) => ({ k, v: 1, text: short(scale.name, 28) })) },
-		mark: { type: 'text', dy: -16, fontSize: 12, fontWeight: 'bold', color: 'var(--ink)' },
+		data: { values: scales.map((scale, k) => ({ k, v: 1, text: short(scale.name, NARROW ? 14 : 28) })) },
+		transform: NARROW ? [{ calculate: 'datum.k % 2 ? -30 : -16', as: 'dy' }] : [],
+		mark: { type: 'text', dy: NARROW ? { expr: 'datum.dy' } : -16, fontSize: 12, fontWeight: 'bold', color: 'var(--ink)' },
 		encoding: { text: { field: 'text' } },
 	};
 }
@@ -152,9 +153,9 @@ function parallelSpec(s, points, scales) {
 	};
 	const y = { field: 'v', type: 'quantitative', scale: { domain: [0, 1] }, axis: null };
 	return {
-		width: room(230),
+		width: room(230, 120),
 		height: 340,
-		padding: { left: 30, right: 10, top: 5, bottom: 5 },
+		padding: { left: 30, right: NARROW ? 40 : 10, top: NARROW ? 18 : 5, bottom: 5 },
 		params: [{ name: 'chosen', value: null }],
 		encoding: { x, y },
 		layer: [
@@ -209,7 +210,7 @@ function tornadoRows(s, single) {
 
 function tornadoBars(goal, bars) {
 	const [lo, hi] = span(bars.map((b) => b.to)),
-		room = (hi - lo || 1) * 0.24,
+		room = (hi - lo || 1) * (NARROW ? 0.75 : 0.24),
 		good = ['var(--c3)', 'var(--c2)'];
 	return {
 		data: { values: bars },
@@ -219,7 +220,7 @@ function tornadoBars(goal, bars) {
 				field: 'from',
 				type: 'quantitative',
 				scale: { domain: [lo - room, hi + room], zero: false, nice: false },
-				axis: { title: `mean ${valueTitle(goal.name)}`, format: ',~r', tickCount: 8 },
+				axis: { title: `mean ${valueTitle(goal.name)}`, format: ',~r', tickCount: NARROW ? 3 : 8 },
 			},
 			x2: { field: 'to' },
 			color: {
@@ -307,19 +308,19 @@ function shareBars(pairs) {
 function sharesChart(s, pairs, id) {
 	const rows = shareRows(s);
 	return chart(id + '-shares', {
-		width: room(330),
+		width: room(330, 180),
 		height: { step: 26 },
 		data: { values: rows },
 		encoding: {
 			y: namesDown(
 				'key',
 				rows.map((t) => t.key),
-				{ labelLimit: 240 },
+				{ labelLimit: NARROW ? 110 : 240 },
 			),
 			x: {
 				field: 'share',
 				type: 'quantitative',
-				axis: { title: 'share of the variance', format: '.0%' },
+				axis: { title: 'share of the variance', format: '.0%', tickCount: NARROW ? 3 : 8 },
 			},
 		},
 		layer: [

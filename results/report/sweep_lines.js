@@ -226,7 +226,7 @@ function curvesSpec(s, byText) {
 	const { bys, panels, rows } = curveRows(s, byText),
 		scales = curveScales(rows);
 	const width =
-		Math.floor((room(190) - 30 * (panels.length - 1)) / Math.min(panels.length, 3)) -
+		Math.floor((room(190, 130) - 30 * (panels.length - 1)) / Math.min(panels.length, 3)) -
 		(panels.length > 1 ? 14 : 0);
 	nameKnees(rows, scales.height);
 	return {

@@ -35,7 +35,8 @@ static int write_page(const struct told *x, const char *path, struct err *e)
 	doc_init(&d, OUT_JSON, 0, &json);
 	tell(&d, x);
 	doc_end(&d);
-	rc = json.failed ? err_nomem(e, "for a page") : serve_page(&t, x->r, str_c(&json), x->v != NULL, &html, e);
+	rc = json.failed ? err_nomem(e, "for a page")
+	                 : serve_page(&t, x->r, x->found, x->sure, str_c(&json), x->v != NULL, &html, e);
 	if (rc == 0)
 		rc = outfile_write(path, &html, e);
 	str_free(&json);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH 80
+#define WIDTH      80
+#define PAGE_FIRST 2 /* sentences above the matrix of a page */
 
 double ablate_rate(const struct ablate_doc *v, size_t workload, const struct ablate_run *r)
 {
@@ -97,6 +98,14 @@ static void suite_member(struct doc *d, const void *of, size_t i)
 	doc_real(d, "energy_saves", 5, s->energy);
 }
 
+static bool suite_runs(const struct ablation *x, size_t suite)
+{
+	for (size_t w = 0; w < x->n_workloads; w++)
+		if (x->workloads[w].suite == (int)suite)
+			return true;
+	return false;
+}
+
 /* For people a column a suite; of JSON a list. */
 static void court_row(struct doc *d, const void *of, size_t i)
 {
@@ -121,7 +130,7 @@ static void court_row(struct doc *d, const void *of, size_t i)
 
 		energy += s->energy * (double)s->n;
 		n += (double)s->n;
-		if (d->format != OUT_TABLE)
+		if (d->format != OUT_TABLE || !suite_runs(x, k))
 			continue;
 		str_clear(&cell);
 		if (s->n)
@@ -309,14 +318,6 @@ static void suite_advice(struct doc *d, const struct ablate_court *c, size_t k)
 	doc_free(d, &cell);
 }
 
-static bool suite_runs(const struct ablation *x, size_t suite)
-{
-	for (size_t w = 0; w < x->n_workloads; w++)
-		if (x->workloads[w].suite == (int)suite)
-			return true;
-	return false;
-}
-
 /* On any of the workloads. */
 static bool tried(const struct ablate_doc *v, size_t change)
 {
@@ -369,7 +370,7 @@ static void page_sentences(struct doc *d, const struct ablate_doc *v)
 
 	doc_item(d, true);
 	doc_put_lines(d, DOC_HEADING, (struct doc_lines){ 0, 0, WIDTH }, "In sentences");
-	for (size_t i = 0; i < v->n_lines; i++) {
+	for (size_t i = 0; i < v->n_lines; i++) { /* the first, too: each with where it is from */
 		doc_put_lines(d, DOC_TEXT, (struct doc_lines){ 0, 0, WIDTH }, v->lines[i].text);
 		str_clear(&s);
 		str_addf(&s, "%s; %s", v->lines[i].where, v->lines[i].source);
@@ -443,13 +444,22 @@ static void page_head(struct doc *d, const struct ablate_doc *v)
 
 	str_addf(&s, "What each change is worth: %s", name ? name + 1 : v->x->path);
 	doc_put_lines(d, DOC_TITLE, lines, str_c(&s));
-	str_clear(&s);
+	for (size_t i = 0; i < v->n_lines && i < PAGE_FIRST; i++)
+		doc_put_lines(d, DOC_TEXT, lines, v->lines[i].text);
+	doc_free(d, &s);
+}
+
+/* What a figure of it means. */
+static void page_how(struct doc *d, const struct ablate_doc *v)
+{
+	struct str s = STR_INIT;
+
 	str_addf(
 		&s,
 		"Changes to %s. saves: alone, of the time with none of the changes. missed: how much longer all the others"
 		" take without it. Simulated %s; npusim %s.",
 		v->x->base, ablate_how_run(v), v->build);
-	doc_put_lines(d, DOC_TEXT, lines, str_c(&s));
+	doc_put_lines(d, DOC_SOFT, lines, str_c(&s));
 	page_sets(d, v->x->sets, v->x->n_sets);
 	doc_free(d, &s);
 }
@@ -513,6 +523,7 @@ static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 		page_head(d, v);
 		page_matrix(d, v);
 		page_sentences(d, v);
+		page_how(d, v);
 	} else
 		doc_say(d,
 		        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",

@@ -43,7 +43,7 @@ static void say_draws(const struct capacity *c, struct str *out)
 	str_addf(out, " of %d draws of such a list, this one in the middle", CAPACITY_DRAWS);
 }
 
-static void verdict(const struct capacity_doc *v, struct str *out)
+void capacity_doc_verdict(const struct capacity_doc *v, struct str *out)
 {
 	const struct capacity *c = v->c;
 	const double rate = c->rate[CAPACITY_BOTH];
@@ -123,7 +123,7 @@ static double gain(const struct capacity_doc *v, const struct knob *k)
 }
 
 /* Any rate, and the first of all where there was none, are no percentages of what it was. */
-static void say_next(const struct capacity_doc *v, struct str *out)
+void capacity_doc_next(const struct capacity_doc *v, struct str *out)
 {
 	const double now = v->c->rate[CAPACITY_BOTH];
 	const struct knob *k = v->n ? &v->knobs[0] : NULL;
@@ -187,13 +187,13 @@ void capacity_doc(struct doc *d, const struct capacity_doc *v)
 	if (d->format == OUT_JSON)
 		members(d, v);
 	else
-		verdict(v, d->to);
+		capacity_doc_verdict(v, d->to);
 	if (v->raise && d->format == OUT_JSON)
 		pools_json(d, v);
 	else if (v->raise)
 		pools(v, d->to);
 	if (v->knobs && d->format != OUT_JSON)
-		say_next(v, d->to);
+		capacity_doc_next(v, d->to);
 	if (v->knobs)
 		capacity_doc_knobs(d, v);
 	doc_say(d, "\n");

@@ -16,6 +16,9 @@ struct capacity_doc {
 
 /* Members where JSON is open, sentences and a table for people. */
 void capacity_doc(struct doc *d, const struct capacity_doc *v);
+/* Its sentences alone: the rate and what holds it; with knobs what to change. */
+void capacity_doc_verdict(const struct capacity_doc *v, struct str *out);
+void capacity_doc_next(const struct capacity_doc *v, struct str *out);
 /* The knobs' table: what CSV has of them. */
 void capacity_doc_knobs(struct doc *d, const struct capacity_doc *v);
 

@@ -123,7 +123,7 @@ static bool makes_tokens(const struct serve_run *r)
 	return !workload_is_part(&p);
 }
 
-static void verdict(const struct serve_run *r, const struct serve_range *s, struct str *out)
+void serve_doc_verdict(const struct serve_run *r, const struct serve_range *s, struct str *out)
 {
 	const struct sched_result *x = &r->result;
 	const struct latency_stat *t = &r->latency.of[LATENCY_TTFT], *o = &r->latency.of[LATENCY_TPOT];
@@ -395,7 +395,7 @@ static void serve_doc_table(struct doc *d, const struct serve_run *r, const stru
 
 	if (found)
 		capacity_doc(d, found);
-	verdict(r, sure, d->to);
+	serve_doc_verdict(r, sure, d->to);
 	doc_table(d, NULL, NULL, (LATENCIES + 1) * (sure ? 3 : 1), latency, &w);
 	doc_say(d, "\n");
 	if (found && found->knobs) { /* with the knobs above it a screen is full */

@@ -9,6 +9,8 @@
 /* `found`: the list is that of the largest rate, which is told first; NULL: it was given. `sure`: NULL: nobody knows how sure it is. */
 void serve_doc(struct doc *d, const struct serve_run *r, const struct capacity_doc *found,
                const struct serve_range *sure);
+/* What is said of it first. */
+void serve_doc_verdict(const struct serve_run *r, const struct serve_range *sure, struct str *out);
 void serve_doc_curve(struct doc *d, const struct serve_run *r, const struct curve_point *v, size_t n);
 
 #endif

@@ -32,7 +32,7 @@ static const char style[] =
 	"@media (max-width:640px){table.stack thead{display:none}table.stack tr{display:block;border-top:1px solid "
 	"var(--line);padding:6px 0}table.stack td{display:flex;gap:10px;justify-content:space-between;border:0;padding:2px 0;"
 	"text-align:left;white-space:normal}table.stack td::before{content:attr(data-k);color:var(--soft);flex:0 0 7em}"
-	"table.stack td>span.c{text-align:right}}\n"
+	"table.stack td>span.c{text-align:right}table.stack td:has(>span.c:empty){display:none}}\n"
 	"@media print{body{max-width:none;font-size:11px}article{background:none}}\n"
 	"</style>\n";
 
