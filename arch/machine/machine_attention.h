@@ -15,11 +15,15 @@ struct attention_cfg {
 	uint32_t softmax;    /* vector steps of a score that a running softmax takes */
 	uint32_t rows, keys; /* scores are kept in registers of so many rows and keys, whole */
 	ps_t head;           /* per_head: a query head's two products and softmax wait for each other */
-	ps_t step;           /* per_head, grouped: a step of the kernel's grid, one a KV head (and block of queries) */
-	uint32_t queries;    /* grouped: queries a block; 0: all, as the mapper streams keys */
+	ps_t step; /* of the kernel's grid, one a KV head (per_head, grouped) and block of queries (grouped, flash) */
+	uint32_t queries;    /* grouped, flash: queries a block; 0: all (grouped: as the mapper streams keys) */
+	uint32_t cores;      /* flash: that do a block of queries of a head; 0: no blocks, as the mapper streams keys */
+	uint32_t efficiency; /* flash: ppm of what the machine's products reach that the kernel's do */
+	uint32_t overlap;    /* flash: ppm of the shorter of products and softmax that hides */
+	uint64_t handover;   /* flash: bytes a cycle and core between matrix and vector units; 0: they share a memory */
 	uint32_t unpack;     /* grouped: vector steps of a value of K or V out of its page */
 	ps_t move;           /* grouped: rows of queries that move at once */
-	ps_t start;          /* grouped: before the first block */
+	ps_t start;          /* grouped, flash: before the first block */
 };
 
 extern const struct cfg_field attention_schema[];

@@ -379,11 +379,25 @@ static int keep(struct cfg *c, const char *name, const char *what, uint64_t v, c
 	return 0;
 }
 
+/* What is fitted moves attention and nothing else. */
+static bool fit_rows_only_attention(const struct fit_plan *p)
+{
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (!str_prefix(p->fit[i].name, "attention."))
+			return false;
+	return true;
+}
+
+/* What was known of parts that the fit neither saw nor moved stays. */
 int fit_rows_keep(const struct fit_rows *r, const struct fit_plan *p, struct cfg *c, struct err *e)
 {
+	const bool others_stay = fit_rows_only_attention(p);
+
 	for (int i = 0; i < INTERVAL_PARTS; i++) {
 		const char *name = interval_part_name((enum interval_part)i);
 
+		if (others_stay && i != INTERVAL_ATTENTION && !r->part[i].n)
+			continue;
 		if (keep(c, name, "rows", r->part[i].n, r->source, e) < 0 ||
 		    keep(c, name, "error", fit_round((uint64_t)(r->part[i].mape * 1e4)), r->source, e) < 0)
 			return -1;

@@ -7,15 +7,24 @@
  *                   all query heads of its group, in tiles of dma.tile, and reads them anew.
  *     materialised  scores of all heads are written. What half of SRAM holds of all of it stays there (one loop over
  *                   heads); else product, softmax and product are commands of their own and scores pass memory.
- * The others (flash, split_kv, mla, none) and a grouped one without attention.queries stream keys past all queries, as the
- * mapper chooses (map_tile.c). Only rows of a table are done by name: what a GPU's kernel was says nothing of an NPU.
+ *     flash         with attention.cores: a grid over query heads and blocks of attention.queries, of which so many cores do
+ *                   one, and all cores as many as they can side by side (a wave). Keys come tile by tile; blocks of a head
+ *                   that are done together want the same. A prompt of a model is done so, too: it is what the machine's
+ *                   library does, whoever asks.
+ * The others (split_kv, mla, none), a flash one without attention.cores and a grouped one without attention.queries stream
+ * keys past all queries, as the mapper chooses (map_tile.c). But for flash only rows of a table are done by name: what a GPU's
+ * kernel was says nothing of an NPU.
  *
  * In a step the two products of a head share the arrays, the softmax has the vector unit, and K and V leave SRAM a row a
  * cycle for one array a core (per_head): the slowest of them paces the loop. What the kernel waits for beside that is
  * attention.* (machine_attention.h). Under a causal mask what no query of a block sees is left out, of scores in memory, too:
  * blocks are attention.queries (grouped) or as tall as an array (map_mask.c). Where the machine's software computes all of it
  * (attention.masked), grouped alone leaves out. All blocks count as the mean one.
+ * A wave of the grid that is not full takes as long as a full one. Two products and a softmax overlap as far as
+ * attention.overlap says, and where matrix and vector units share no memory scores and sums pass between them at
+ * attention.handover, on the cores' ports, as keys do.
  * Leaves out: masks other than causal; lengths that differ within a batch; page tables. */
+#include "arch/npu/partition.h"
 #include "sim/map/map_int.h"
 
 enum { Q, K, V, O, SCRATCH, OPERANDS };
@@ -59,6 +68,12 @@ static bool operands(struct attn *a)
 	return a->op->algorithm != OP_ATTN_MATERIALISED || a->io[SCRATCH];
 }
 
+/* A prompt's, where the machine's library does that in blocks. */
+static bool in_blocks(const struct attn *a)
+{
+	return a->c->cores && a->op->algorithm == OP_ATTN_FLASH && (a->op->listed || a->q > 1);
+}
+
 static bool attn_of(const struct mapper *m, const struct op *o, struct attn *a)
 {
 	const struct op_shape *s = &o->shape;
@@ -69,7 +84,7 @@ static bool attn_of(const struct mapper *m, const struct op *o, struct attn *a)
 	a->q = s->q_len, a->keys = s->kv_len;
 	a->dim = s->head_dim, a->v_dim = s->v_dim ? s->v_dim : s->head_dim;
 	a->skips = map_mask_skips(m, o);
-	return o->kind == OP_ATTENTION && o->listed && a->q && a->keys && a->dim && operands(a);
+	return o->kind == OP_ATTENTION && (o->listed || in_blocks(a)) && a->q && a->keys && a->dim && operands(a);
 }
 
 /* --- moves -------------------------------------------------------------------------------------------------------- */
@@ -470,6 +485,161 @@ static bool grouped(const struct attn *a, uint64_t k, struct map_candidate *d)
 	return false;
 }
 
+/* --- flash, in blocks --------------------------------------------------------------------------------------------- */
+
+/* The grid of a kernel that does so many blocks of queries side by side: `together` KV heads at a time, whose blocks take
+ * `turns` rounds of the cores; `waves` is what all of them would take in a row. */
+struct grid {
+	uint32_t cores; /* of a block */
+	uint64_t rows, seen, at_once, blocks, together, rounds, turns, waves;
+};
+
+static struct grid grid_of(const struct attn *a)
+{
+	const uint64_t rows = ps_min(a->q, a->c->queries ? a->c->queries : a->q),
+		       of_head = div_up(a->q, rows) * a->group, most = at_least_1(a->m->c->cores / a->c->cores);
+	struct grid g = { .cores = (uint32_t)ps_min(a->c->cores, a->m->c->cores), .rows = rows, .seen = a->keys };
+
+	if (a->skips)
+		g.seen = keys_of_block(a, rows, div_up(a->q, rows));
+	g.seen = round_up(g.seen, a->c->keys);
+	g.blocks = a->heads * of_head;
+	g.at_once = ps_min(most, g.blocks);
+	g.together = div_up(g.at_once, of_head);
+	g.rounds = div_up(a->heads, g.together);
+	g.turns = div_up(g.together * of_head, g.at_once);
+	g.waves = div_up(g.blocks, g.at_once);
+	return g;
+}
+
+/* Of the cores that do a block. */
+static struct unit_plan on_cores_of(const struct attn *a, const struct grid *g, const struct unit_job *j,
+                                    enum unit *unit)
+{
+	const struct map_math all = map_fastest(a->m, j);
+	struct unit_env some = a->m->unit[all.unit];
+	struct unit_plan p;
+
+	some.cores = g->cores;
+	*unit = all.unit;
+	return partition_plan(unit_table[all.unit], &some, j, NULL, &p) ? p : all.plan;
+}
+
+/* Rounds of the grid that share the waves. */
+static ps_t in_round(const struct grid *g, ps_t span)
+{
+	return (ps_t)((double)span * (double)g->waves / (double)(g->rounds * g->turns)) + 1;
+}
+
+static uint64_t work_in_round(const struct grid *g, uint64_t work)
+{
+	return div_up(work * g->blocks, g->rounds * g->turns);
+}
+
+static struct unit_plan block_products(const struct attn *a, const struct grid *g, uint64_t keys, enum unit *unit)
+{
+	struct unit_job j = map_job(a->m, a->op);
+	struct unit_plan qk, pv;
+
+	j.m = g->rows, j.n = a->v_dim, j.k = keys;
+	pv = on_cores_of(a, g, &j, unit);
+	j.n = keys, j.k = a->dim;
+	qk = on_cores_of(a, g, &j, unit);
+	qk.span = (ps_t)((double)(qk.span + qk.exchange + pv.span + pv.exchange) * 1e6 / a->c->efficiency);
+	qk.work += pv.work;
+	qk.latency = 0;
+	return qk;
+}
+
+/* Scores of 32 bits to the vector units, weights of 16 bits back, and sums of values of attention.keys each to where they are
+ * scaled: the same bytes leave a core's units as come to them, on ways of their own. */
+static ps_t handed(const struct attn *a, const struct grid *g, uint64_t keys)
+{
+	const uint64_t scores = g->rows * keys, sums = div_up(g->rows * a->v_dim * keys, a->c->keys),
+		       bytes = div_up(6 * scores + 4 * sums, g->cores);
+
+	return a->c->handover ? clock_span(div_up(bytes, a->c->handover), a->m->c->clock) : 0;
+}
+
+/* What products and softmax of a tile take, one after the other as far as software does not overlap them: the slower of
+ * them paces the loop, and longer then. */
+static void put_block(const struct attn *a, const struct grid *g, uint64_t keys, struct map_candidate *d)
+{
+	const struct unit_job scores = {
+		.work = UNIT_MAP, .elems = round_up(g->rows, a->c->rows) * keys, .alu = a->c->softmax, .sfu = 1
+	};
+	const double overlap = a->c->overlap / 1e6;
+	enum unit arrays_of, lanes_of;
+	struct unit_plan products = block_products(a, g, keys, &arrays_of),
+			 softmax = on_cores_of(a, g, &scores, &lanes_of),
+			 sent = { .span = in_round(g, handed(a, g, keys)), .code = ISA_SEND },
+			 *less = products.span < softmax.span ? &products : &softmax,
+			 *more = less == &products ? &softmax : &products;
+	struct map_math narrow;
+
+	more->span = in_round(g, more->span + (ps_t)((double)less->span * (1 - overlap)));
+	less->span = in_round(g, less->span);
+	products.work = work_in_round(g, products.work);
+	softmax.work = work_in_round(g, softmax.work);
+	softmax.latency = 0;
+	if (map_dequant(a->m, a->op, arrays_of, g->together * keys * (a->dim + a->v_dim), &narrow))
+		map_attention_put(a, d, unit_table[narrow.unit]->res, &narrow.plan, 0);
+	map_attention_put(a, d, unit_table[arrays_of]->res, &products, 0);
+	if (a->c->handover)
+		map_attention_put(a, d, RES_NOC, &sent, 0);
+	map_attention_put(a, d, unit_table[lanes_of]->res, &softmax, 0);
+	d->why = "blocks of queries";
+}
+
+/* Keys of the heads at hand go to all cores that have a block of them: those that blocks see in the mean, all where one turn
+ * does all blocks of a head. */
+static void move_keys(const struct attn *a, const struct grid *g, int which, uint64_t tiles, struct map_candidate *d)
+{
+	const uint64_t copies = div_up(g->at_once, g->together), rounds = g->rounds * tiles,
+		       seen = g->turns > 1 ? ps_min(g->seen, a->keys) : a->keys;
+	const struct tiled t = { 1, rounds, { (uint32_t)tiles, 0, tiles > 1 }, 0 };
+	struct isa_insn *i = map_move(a->m, d, a->op, a->io[which], ISA_TILE);
+
+	i->bytes = map_rows_bytes(i->bytes, seen, a->keys);
+	i->copies = copies > 1 ? (uint32_t)copies : 0;
+	tile(d, i, &t);
+	d->slot_bytes += (copies - 1) * i->tile_bytes;
+}
+
+static bool blocks_tiled(const struct attn *a, const struct grid *g, uint64_t tiles, struct map_candidate *d)
+{
+	const uint64_t keys = div_up(g->seen, tiles);
+	const struct tiled qo = { 1, g->rounds * g->turns, { (uint32_t)g->turns, 1, 0 }, 1 << 2 };
+
+	*d = (struct map_candidate){ .n = 0 };
+	if (a->c->start) {
+		put_wait(a, d, RES_VECTOR, a->c->start, 0);
+		d->insn[0].when = ISA_PRE;
+	}
+	map_attention_move(a, d, Q, &qo);
+	move_keys(a, g, K, tiles, d);
+	move_keys(a, g, V, tiles, d);
+	put_wait(a, d, arrays(a), a->c->step ? in_round(g, a->c->step) : 0, 1 << 2);
+	put_block(a, g, keys, d);
+	map_attention_move(a, d, O, &qo);
+	return map_attention_finish(a, d, g->rounds, g->turns, tiles);
+}
+
+/* Tiles of dma.tile, as all cores have them, or of what SRAM holds twice. */
+static bool blocks(const struct attn *a, uint64_t k, struct map_candidate *d)
+{
+	const struct grid g = grid_of(a);
+	const uint64_t key = (a->bytes[K] + a->bytes[V]) / (a->heads * a->keys);
+
+	if (k)
+		return false;
+	for (uint64_t tiles = at_least_1(div_up(g.seen * key * g.at_once, a->m->c->dma.tile)); tiles <= g.seen;
+	     tiles *= 2)
+		if (blocks_tiled(a, &g, tiles, d))
+			return true;
+	return g.seen && blocks_tiled(a, &g, g.seen, d);
+}
+
 /* --- materialised ------------------------------------------------------------------------------------------------- */
 
 /* Some heads at a time: product, softmax and product of them one after the other, or as three commands between which
@@ -531,6 +701,8 @@ bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struc
 		return a.c->queries && grouped(&a, k, d);
 	case OP_ATTN_MATERIALISED:
 		return materialised(&a, k, d);
+	case OP_ATTN_FLASH:
+		return in_blocks(&a) && blocks(&a, k, d);
 	default:
 		return false;
 	}

@@ -19,8 +19,8 @@ struct table {
 	struct run_result x;
 };
 
-/* One row on the machine, with up to two values changed. */
-static void up(struct table *t, const char *row, const char *const sets[2], enum run_fidelity f)
+/* One row on the machine, with some values changed. */
+static void up_so(struct table *t, const char *row, const char *const *sets, uint32_t n, enum run_fidelity f)
 {
 	const struct run_opts how = { .start = RUN_COLD, .fidelity = f, .seed = 1 };
 	struct lower_stats st;
@@ -36,10 +36,15 @@ static void up(struct table *t, const char *row, const char *const sets[2], enum
 	bed_load(&t->b, NULL);
 	t->r = rules_load(NULL, &t->b.e);
 	CHECK_OK(t->r ? lower_trace(&t->b.t, t->r, t->b.a, &t->s, &st, &t->b.e) : -1, t->b.e);
-	t->c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, (sets[0] != NULL) + (sets[0] && sets[1]),
-	                          &t->b.e);
+	t->c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, n, &t->b.e);
 	CHECK_OK(t->c ? 0 : -1, t->b.e);
 	CHECK_OK(run_stream(&t->s, t->c, &how, t->b.a, &t->x, &t->b.e), t->b.e);
+}
+
+/* With up to two. */
+static void up(struct table *t, const char *row, const char *const sets[2], enum run_fidelity f)
+{
+	up_so(t, row, sets, (sets[0] != NULL) + (sets[0] && sets[1]), f);
 }
 
 static void down(struct table *t)
@@ -61,6 +66,24 @@ static ps_t took(const char *row, const char *a, const char *b, enum run_fidelit
 	ps_t total;
 
 	up(&t, row, sets, f);
+	total = t.x.total_ps;
+	CHECK(total >= t.x.roofline_ps);
+	down(&t);
+	return total;
+}
+
+/* With some, and one more or NULL. */
+#define MOST_SETS 8
+static ps_t took_so(const char *row, const char *const *sets, uint32_t n, const char *more, enum run_fidelity f)
+{
+	const char *all[MOST_SETS];
+	struct table t;
+	ps_t total;
+
+	for (uint32_t i = 0; i < n; i++)
+		all[i] = sets[i];
+	all[n] = more;
+	up_so(&t, row, all, n + (more != NULL), f);
 	total = t.x.total_ps;
 	CHECK(total >= t.x.roofline_ps);
 	down(&t);
@@ -182,6 +205,108 @@ TEST(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head)
 	CHECK(near((double)took(even, blocks, "attention.start=50 us", RUN_EVENT), (double)(base + 50 * PS_US), 2e6));
 	CHECK(near((double)(took(even, blocks, "attention.move=1 us", RUN_EVENT) - base), 256e6, 5e6));
 	CHECK(near((double)(took(odd, blocks, "attention.move=1 us", RUN_EVENT) - base_odd), 768e6, 5e6));
+}
+
+/* --- flash, in blocks ----------------------------------------------------------------------------------------------- */
+
+#define CORES_4 "cores=4"
+
+/* Of 8 heads' 512 queries in blocks of 128 a core does 32, and four cores eight each at once. */
+TEST(a_kernel_starts_once_and_steps_once_a_wave_of_its_blocks)
+{
+	static const char row[] = "1,8,2,512,512,64,0,flash";
+
+	for (int f = 0; f < 2; f++) {
+		const enum run_fidelity how = (enum run_fidelity)f;
+		const char *const one[] = { "attention.cores=1", "attention.queries=128", NULL, NULL },
+				  *const four[] = { "attention.cores=1", "attention.queries=128", CORES_4, NULL },
+				  *const pairs[] = { "attention.cores=2", "attention.queries=128", CORES_4, NULL };
+		const char *const *const sets[] = { one, four, pairs };
+		const uint32_t n[] = { 2, 3, 3 }, waves[] = { 32, 8, 16 };
+
+		for (int i = 0; i < 3; i++) {
+			const ps_t base = took_so(row, sets[i], n[i], NULL, how),
+				   stepped = took_so(row, sets[i], n[i], "attention.step=20 us", how);
+
+			CHECK(near((double)took_so(row, sets[i], n[i], "attention.step=30 us", how),
+			           (double)(stepped + waves[i] * 10 * PS_US), 2e6));
+			CHECK(near((double)took_so(row, sets[i], n[i], "attention.start=50 us", how),
+			           (double)(base + 50 * PS_US), 2e6));
+		}
+	}
+}
+
+/* Five heads on four cores take two waves, as eight do. */
+TEST(a_wave_that_is_not_full_takes_as_long_as_a_full_one)
+{
+	static const char *const sets[] = { "attention.cores=1", CORES_4, "attention.step=100 us" };
+	const ps_t five = took_so("1,5,5,256,256,64,0,flash", sets, 3, NULL, RUN_EVENT),
+		   eight = took_so("1,8,8,256,256,64,0,flash", sets, 3, NULL, RUN_EVENT);
+
+	CHECK(five >= 200 * PS_US && near((double)five, (double)eight, 20e6));
+}
+
+TEST(blocks_read_their_heads_keys_anew_and_compute_each_pair_once)
+{
+	static const char *const sets[2] = { "attention.cores=1", "attention.queries=128" };
+	const uint64_t q = UINT64_C(2) * 64 * 8 * 512, key = UINT64_C(2) * 2 * 64;
+
+	for (int f = 0; f < 2; f++) {
+		struct table t;
+
+		up(&t, "1,8,2,512,512,64,0,flash", sets, (enum run_fidelity)f);
+		CHECK_U64(t.x.map->prog.n_cmds, 1);
+		CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), q + 8 * 4 * 512 * key);
+		CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), q);
+		CHECK_U64(runbed_stat(&t.x, "matrix.macs"), UINT64_C(2) * 64 * 8 * 512 * 512);
+		down(&t);
+	}
+}
+
+/* Without overlap products and softmax add up; with it the longer of them is left; at half of it, between. */
+TEST(what_software_does_not_overlap_adds_up)
+{
+	static const char row[] = "1,16,16,1024,1024,64,0,flash";
+	const char *const sets[] = { "attention.cores=1", "attention.softmax=40", "attention.efficiency=0.5" };
+	const ps_t both = took_so(row, sets, 3, "attention.overlap=0", RUN_EVENT),
+		   half = took_so(row, sets, 3, "attention.overlap=0.5", RUN_EVENT),
+		   longer = took_so(row, sets, 3, NULL, RUN_EVENT),
+		   arrays = took_so(row,
+	                            (const char *const[]){ "attention.cores=1", "attention.softmax=1",
+	                                                   "attention.efficiency=0.5" },
+	                            3, NULL, RUN_EVENT);
+
+	CHECK(both > longer && arrays <= longer);
+	CHECK(near((double)half, ((double)both + (double)longer) / 2, (double)longer * 0.02));
+}
+
+/* 1,024 x 1,024 scores of 16 heads: 6 bytes of each, and 64 sums of 4 bytes for 128 keys, at 8 bytes a cycle and core. */
+TEST(scores_between_units_that_share_no_memory_take_the_cores_ports)
+{
+	static const char row[] = "1,16,16,1024,1024,64,0,flash";
+	const char *const sets[] = { "attention.cores=1", "attention.keys=128", "clock=1 GHz" };
+	const double bytes = 16.0 * 1024 * 1024 * (6 + 4 * 64 / 128.0);
+	const ps_t none_handed = took_so(row, sets, 3, NULL, RUN_EVENT),
+		   handed = took_so(row, sets, 3, "attention.handover=8 B", RUN_EVENT),
+		   wider = took_so(row, sets, 3, "attention.handover=16 B", RUN_EVENT);
+
+	CHECK(none_handed < wider && wider < handed);
+	CHECK((double)handed >= bytes / 8 * 1e3 && (double)handed <= bytes / 8 * 1e3 * 1.4);
+}
+
+TEST(blocks_leave_out_what_a_mask_hides_or_compute_it)
+{
+	static const char all[] = "1,8,2,1024,1024,64,0,flash", causal[] = "1,8,2,1024,1024,64,1,flash";
+	const char *const sets[] = { "attention.cores=1", "attention.queries=128", "attention.efficiency=0.1" };
+
+	for (int f = 0; f < 2; f++) {
+		const enum run_fidelity how = (enum run_fidelity)f;
+		const ps_t whole = took_so(all, sets, 3, NULL, how);
+		const double of = (double)took_so(causal, sets, 3, NULL, how) / (double)whole;
+
+		CHECK(of > 0.5 && of < 0.65); /* 9 of 16 */
+		CHECK_U64(took_so(causal, sets, 3, "attention.masked=compute", how), whole);
+	}
 }
 
 /* --- what names nothing ------------------------------------------------------------------------------------------- */
@@ -321,7 +446,11 @@ SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every
       T(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks),
       T(waits_of_heads_and_of_steps_count_as_often_as_there_are),
       T(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head),
-      T(flash_split_and_no_name_are_the_mappers_own),
+      T(a_kernel_starts_once_and_steps_once_a_wave_of_its_blocks),
+      T(a_wave_that_is_not_full_takes_as_long_as_a_full_one),
+      T(blocks_read_their_heads_keys_anew_and_compute_each_pair_once), T(what_software_does_not_overlap_adds_up),
+      T(scores_between_units_that_share_no_memory_take_the_cores_ports),
+      T(blocks_leave_out_what_a_mask_hides_or_compute_it), T(flash_split_and_no_name_are_the_mappers_own),
       T(what_a_causal_mask_hides_is_left_out_by_every_algorithm_or_none),
       T(queries_behind_a_long_cache_see_nearly_all_of_it),
       T(a_block_of_queries_loads_and_multiplies_only_the_keys_that_its_last_one_sees),
