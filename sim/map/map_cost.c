@@ -235,7 +235,7 @@ static void prepare(struct eval *e)
 	e->places = x->slot ? (double)(capacity / x->slot) : (double)e->l->stages;
 	e->places = less(e->places, (double)e->l->stages);
 	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));
-	if (e->l->overlap < 1)
+	if (e->l->overlap < 1 && !p->rest.ahead)
 		e->places = map_places(e->places, e->l->overlap);
 	e->deep = less(e->places, (double)x->tiles) - 1;
 }
@@ -523,6 +523,8 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 	struct eval e = { .p = p, .l = l, .x = x };
 	struct seg pre = { .n = 0 }, s;
 	struct map_cost out = { .time = 0 };
+	const double wait = wait_of(p, l),
+		     idle = p->m->c->dispatch.prefetch ? 0 : wait; /* idle: before the first load */
 	double start = 0, latency, end;
 
 	prepare(&e);
@@ -532,10 +534,10 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 		start = more(start, r >= BESIDE ? 0 : pre.v[r] + s.head[r]);
 	end = map_cost_behind(&e, &pre);
 	start += latency;
-	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first +
+	out.time = l->launch + more(idle + start, wait) + pre.first + (double)p->rest.before + s.first +
 	           (s.time - s.lead) + end;
 	for (int r = 0; r < PLACES; r++)
-		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
+		out.time = more(out.time, l->launch + idle + latency + pre.v[r] + s.v[r]);
 	out.rank = out.time + map_overhead(p->m, x->tiles);
 	for (int i = 0; i < OPERANDS; i++)
 		out.moved += p->move[i] && !p->free[i] ? (double)x->again[i] * map_cost_whole(p, i) : 0;
