@@ -113,6 +113,7 @@ struct isa_cmd {
 	int32_t routed_by;          /* command whose decision names the experts its early loads need; -1 */
 	bool sync;                  /* ends in a host round trip, or in a branch on the device */
 	bool chained;               /* a further pass of the command before it: no dispatch of its own */
+	bool ahead;                 /* its tiles are fetched ahead in whole, whatever software overlaps elsewhere */
 	uint64_t slot_bytes;        /* SRAM of one tile in flight */
 	uint64_t fixed_bytes;       /* SRAM held from admission to completion */
 	uint64_t keeps_bytes;       /* SRAM for what stays there behind its end; taken at its admission */

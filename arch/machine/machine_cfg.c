@@ -112,6 +112,10 @@ static const struct cfg_field mapping_schema[] = {
 	        "and transfers what hides; 0: each waits until the one before is over",
 	        "1: double buffers; Tenstorrent's default programs on a Wormhole 0 to 0.1, on a Blackhole 1; an Arc B60's 0.7 (rows of "
 	        "workloads/ops/silicon)"),
+	CFG_U32(struct mapping_cfg, ahead_rows, "ahead_rows", "0", 0, 1 << 24, NULL,
+	        "products of up to so many rows fetch their tiles ahead in whole, whatever mapping.overlap says: a library's program "
+	        "for products that weights bound, which reads them as a stream of its own; 0: there is none",
+	        "0: all products alike; tt-metal 32, a tile: what decodes is DRAM-sharded (its tech_reports/LLMs, 4.3.2.2)"),
 	CFG_BYTES(
 		struct mapping_cfg, sums, "sums", "8 B", 1, 64, NULL,
 		"SRAM that each sum of a product takes while there is more of k to come",

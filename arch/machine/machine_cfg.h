@@ -51,6 +51,7 @@ struct mapping_cfg {
 	uint32_t unit;                   /* 0: any; else 1 + enum unit */
 	bool passes_read;                /* what goes over its rows several times reads them as often */
 	uint32_t overlap;                /* ppm of a command's tiles that are fetched while others are computed */
+	uint32_t ahead_rows;             /* products of up to so many fetch ahead in whole */
 	uint64_t sums;                   /* bytes of SRAM that a sum of a product has while k goes on */
 	bool side_by_side;               /* independent products that are alike, on groups of cores, where it pays */
 };

@@ -611,7 +611,7 @@ static void admit(struct core *c)
 		while (k->next_slot < k->c->tiles) {
 			struct slot *s = &k->slots[k->next_slot % c->stages];
 
-			if (!core_ahead(k->next_slot, c->overlap) && k->tiles_done < k->next_slot)
+			if (!k->c->ahead && !core_ahead(k->next_slot, c->overlap) && k->tiles_done < k->next_slot)
 				break;
 			if (s->busy || !sram_take(&c->sram, k->c->slot_bytes))
 				break;

@@ -636,7 +636,7 @@ static uint32_t repeat_tile(struct analytic *a, uint32_t most, uint32_t *place, 
 /* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
 static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t *end, struct err *e)
 {
-	const uint32_t stages = a->c->dma.stages, overlap = a->c->mapping.overlap;
+	const uint32_t stages = a->c->dma.stages, overlap = x->c->ahead ? 1000000 : a->c->mapping.overlap;
 	const bool loads = analytic_has(x, ISA_TILE, LOADS), stores = analytic_has(x, ISA_TILE, STORES);
 	const ps_t may = may_load(a, x, ISA_TILE);
 	struct core_move s = { 0, 0 };

@@ -206,6 +206,7 @@ static int emit_lot(struct builder *b, const struct mapper *m, const struct map_
 		.routed_by = route_of(m, last_cmd, g),
 		.sync = sync,
 		.chained = chained,
+		.ahead = d->ahead,
 		.slot_bytes = d->slot_bytes,
 		.fixed_bytes = d->fixed_bytes,
 		.laid_out = laid_out(m, g) * l->n,

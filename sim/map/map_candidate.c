@@ -26,6 +26,7 @@ void map_candidate_copy(struct map_candidate *to, const struct map_candidate *fr
 	to->overflow = from->overflow;
 	to->why = from->why;
 	to->dispatches = from->dispatches;
+	to->ahead = from->ahead;
 	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
 	to->n_edges = from->n_edges;
 	memcpy(to->edges, from->edges, from->n_edges * sizeof *from->edges);

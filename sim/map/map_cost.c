@@ -213,6 +213,12 @@ static void pieces(struct eval *e, int i)
 	}
 }
 
+/* Where not all transfers hide behind math, a part of the tiles waits for those before. */
+static bool tiles_wait(const struct product *p, const struct map_levels *l)
+{
+	return l->overlap < 1 && !p->rest.ahead;
+}
+
 /* Tiles in flight: as many as SRAM has places, as stages, as loads that may be under way. */
 static double places_of(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
@@ -224,7 +230,7 @@ static double places_of(const struct product *p, const struct map_levels *l, con
 		loads += p->move[i] && !p->free[i] && x->moves[i] > 1;
 	places = less(places, (double)l->stages);
 	places = more(1, less(places, (double)(l->outstanding / ps_max(1, loads))));
-	return l->overlap < 1 ? map_places(places, l->overlap) : places;
+	return tiles_wait(p, l) ? map_places(places, l->overlap) : places;
 }
 
 static void prepare(struct eval *e)
@@ -525,11 +531,18 @@ static double wait_of(const struct product *p, const struct map_levels *l)
 	       (double)dispatch_wait(&p->m->c->dispatch, &(struct isa_cmd){ .laid_out = 0 });
 }
 
+/* Before the first load. */
+static double idle_of(const struct product *p, double wait)
+{
+	return p->m->c->dispatch.prefetch ? 0 : wait;
+}
+
 struct map_cost map_cost(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
 	struct eval e = { .p = p, .l = l, .x = x };
 	struct seg pre = { .n = 0 }, s;
 	struct map_cost out = { .time = 0 };
+	const double wait = wait_of(p, l), idle = idle_of(p, wait);
 	double start = 0, latency, end;
 
 	prepare(&e);
@@ -539,10 +552,10 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 		start = more(start, r >= BESIDE ? 0 : pre.v[r] + s.head[r]);
 	end = map_cost_behind(&e, &pre);
 	start += latency;
-	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first +
+	out.time = l->launch + more(idle + start, wait) + pre.first + (double)p->rest.before + s.first +
 	           (s.time - s.lead) + end;
 	for (int r = 0; r < PLACES; r++)
-		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
+		out.time = more(out.time, l->launch + idle + latency + pre.v[r] + s.v[r]);
 	out.rank = out.time + map_overhead(p->m, x->tiles);
 	for (int i = 0; i < OPERANDS; i++)
 		out.moved += p->move[i] && !p->free[i] ? (double)x->again[i] * map_cost_whole(p, i) : 0;
@@ -619,7 +632,7 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 	struct eval e = { .p = p, .l = l, .x = x, .uneven = map_nest_uneven(p, x), .dims[C] = dims_of(C) };
 	double v[SERVERS] = { 0 }, tiles[SERVERS] = { 0 }, head[SERVERS] = { 0 };
 	double start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, loads = 0, end, math;
-	const double places = l->overlap < 1 ? places_of(p, l, x) : 0;
+	const double wait = wait_of(p, l), idle = idle_of(p, wait), places = tiles_wait(p, l) ? places_of(p, l, x) : 0;
 
 	for (int d = 0; d < K; d++)
 		sums *= (double)(p->size[d] / x->tile[d]);
@@ -658,7 +671,8 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 	/* Behind the last load or the last turn of a server comes a tile's math, as long as it is hidden itself. */
 	for (int r = 0; r < BESIDE; r++)
 		most = more(most, tiles[r] + less(math, head[r]) + end);
-	start = more(start + latency + miss, wait_of(p, l)) + first;
+	start = more(idle + start + latency + miss, wait) + first;
+	latency += idle;
 	most = more(latency + miss + most, start + math_of(l, x, e.uneven) + end);
 	if (places > 0 && (double)x->tiles > places)
 		most = more(most, (places > 1 ? latency + miss : start + math) +

@@ -112,6 +112,7 @@ static struct isa_cmd map_evaluate_command(const struct mapper *m, struct map_ev
 		                 .trips = { d->trips[0], d->trips[1], d->trips[2] },
 		                 .routed_by = -1,
 		                 .dispatches = d->dispatches,
+		                 .ahead = d->ahead,
 		                 .slot_bytes = d->slot_bytes,
 		                 .fixed_bytes = d->fixed_bytes };
 }

@@ -21,6 +21,7 @@ struct map_candidate {
 	uint32_t tiles, trips[ISA_LOOPS];
 	uint64_t slot_bytes, fixed_bytes;
 	uint32_t dispatches;
+	bool ahead;     /* isa_cmd.ahead */
 	ps_t predicted; /* closed form, from start of loads to last store */
 	const char *why;
 	bool overflow; /* more instructions than fit: the group is taken apart */
@@ -131,6 +132,7 @@ struct map_flow {
 	uint64_t near_bytes, far_bytes;    /* what all tiles move; of it, from DRAM */
 	uint64_t early_tiles, early_bytes; /* the first so many tiles load that much more, from DRAM */
 	uint64_t slot, held;               /* SRAM of a tile in flight, and of what stays */
+	bool ahead;                        /* isa_cmd.ahead */
 	ps_t math, latency;                /* the longest unit of a tile; from there to the tile's last result */
 };
 /* map_predict.c */

@@ -184,7 +184,7 @@ static void score(const struct product *p, struct nest *x)
 /* The product's own moves are the search's to place; what else the group moves and computes stays as it is. */
 static void rest_of(struct product *p, const struct map_candidate *d)
 {
-	p->rest = (struct map_flow){ .pre_bytes = 0 };
+	p->rest = (struct map_flow){ .ahead = d->ahead };
 	p->others = d->fixed_bytes;
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct isa_insn *x = &d->insn[i];

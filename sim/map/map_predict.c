@@ -13,7 +13,7 @@ static ps_t pace_of(const struct mapper *m, const struct map_flow *f, uint64_t n
 {
 	const ps_t math = f->math + (f->nest ? m->c->dma.sync : 0),
 		   passed = ps_max(clock_transfer(near, m->near_rate), clock_transfer(far, m->dram_rate));
-	const double overlap = m->c->mapping.overlap / 1e6;
+	const double overlap = f->ahead ? 1 : m->c->mapping.overlap / 1e6;
 	uint64_t at_once = ps_min(m->c->dma.stages, m->c->dma.outstanding);
 	ps_t turn;
 
@@ -47,6 +47,7 @@ static struct map_flow flow_of(const struct map_candidate *d)
 	return (struct map_flow){ .pre_bytes = map_bytes(d, ISA_LOAD, ISA_PRE),
 		                  .post_bytes = map_bytes(d, ISA_STORE, ISA_POST),
 		                  .before = map_spans(d, ISA_PRE),
+		                  .ahead = d->ahead,
 		                  .after = map_spans(d, ISA_POST) };
 }
 

@@ -657,7 +657,7 @@ int map_nests(const struct mapper *m, const struct map_candidate *d, const struc
 	p = map_nest_product(m, &own, o);
 	p.c_stays = c_stays;
 	beside = map_nest_beside(&p);
-	p.rest = (struct map_flow){ .pre_bytes = 0 };
+	p.rest = (struct map_flow){ .ahead = own.ahead };
 	/* What is best with all of SRAM is so with less, where it hardly takes longer then: of fewer candidates none is better. */
 	capacity = p.capacity;
 	p.capacity = m->all_sram;

@@ -190,6 +190,7 @@ static bool make_candidate(const struct mapper *m, uint32_t first, uint32_t n, c
 	d->tiles = d->dispatches = 0;
 	memset(d->trips, 0, sizeof d->trips);
 	d->overflow = false;
+	d->ahead = main && op_is_product(main->kind) && m->s->ops[main->id].shape.m <= m->c->mapping.ahead_rows;
 	d->why = n > 1 ? "chain in the fusion engine" : "moved by the DMA";
 	if (n > 1 && n != together) {
 		struct isa_insn *i = map_add(d);

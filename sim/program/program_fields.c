@@ -185,6 +185,7 @@ const struct program_field program_command_fields[] = {
 	I32(struct isa_cmd, "routed", routed_by),
 	FLAG(struct isa_cmd, "decides", sync),
 	FLAG(struct isa_cmd, "chained", chained),
+	FLAG(struct isa_cmd, "ahead", ahead),
 	TEXT(struct isa_cmd, "pattern", pattern),
 	TEXT(struct isa_cmd, "why", why),
 	END

@@ -35,9 +35,9 @@ told() {
 		END { if (t) printf "%.3g|%.3g|%.3g|%s", t, t * us / h, t * us / l, c ? sprintf("%.3g", t * us / c) : "-" }'
 }
 
-# One sequence: what was published, by the sheet with its interval, by ten rows of products.
+# What was published, by the sheet with its interval, by ten rows of products.
 decode() {
-	row='%-13s %-14s %-14s %9s %8s %7s %-14s %7s %7s %8s  %s\n'
+	row='%-14s %-16s %-11s %9s %8s %7s %-14s %7s %7s %8s  %s\n'
 	[ -z "$1" ] || row='| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n'
 	# shellcheck disable=SC2059
 	printf "$row" machine model weights published sheet error interval within corner 'ten rows' from
@@ -48,8 +48,8 @@ decode() {
 		[ -z "$calibrated" ] || own=$(told "$calibrated" "$options")
 		echo "$by|${own:-||||}" | awk -F'|' -v row="$row" -v m="$machine" -v o="$options" -v p="$rate" -v f="$from" '{
 			n = split(o, w, " "); q = "bf16"
-			for (i = 1; i < n; i++) { if (w[i] == "-m") model = w[i + 1]; if (w[i] == "--quant") q = w[i + 1] }
-			printf(row, m, model, q, (p == "") ? "-" : p, $1, (p == "") ? "-" : sprintf("%+.0f %%", 100 * ($1 / p - 1)),
+			for (i = 1; i < n; i++) { if (w[i] == "-m") model = w[i + 1]; if (w[i] == "--quant") q = w[i + 1]; if (w[i] == "--batch") b = " x " w[i + 1] }
+			printf(row, m, model b, q, (p == "") ? "-" : p, $1, (p == "") ? "-" : sprintf("%+.0f %%", 100 * ($1 / p - 1)),
 				$2 " to " $3, (p == "") ? "-" : (p >= $2 && p <= $3) ? "yes" : "no", $4, ($5 == "") ? "-" : $5, (f == "") ? "-" : f) }'
 	done
 }
@@ -68,6 +68,6 @@ done
 echo
 echo 'Mean absolute error in percent; bias by the sheet. Of ten rows the table has those ten too, but the TPU is fitted to all of its.'
 echo
-echo 'Decode, one sequence, tokens a second; within: the published figure lies in the interval (four times in five).'
+echo 'Decode, tokens a second (x: of so many sequences); within: the published figure lies in the interval (four times in five).'
 decode ''
 [ "$absent" = 0 ] || echo "not run: $absent files absent"

@@ -4,6 +4,7 @@
 #include "validate/tests/test.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define MACHINE "configs/npu/trainium1.yaml"
 /* Bytes, math, and neither. */
@@ -11,19 +12,25 @@
 #define CUBE  "op,m,n,k,dtype,weight_dtype\ngemm,2048,2048,8192,bf16,bf16\n"
 #define SMALL "op,m,n,k,dtype,weight_dtype\ngemm,32,64,64,bf16,bf16\n"
 
-static ps_t time_of(const char *table, const char *set, enum run_fidelity f)
+static ps_t time_with(const char *table, const char *const *sets, int n, enum run_fidelity f)
 {
-	const char *const sets[] = { set };
 	const struct run_opts o = { .start = RUN_COLD, .fidelity = f, .seed = 1 };
 	struct run_result x;
 	struct runbed b;
 	ps_t t;
 
 	runbed_table(&b, table);
-	CHECK(runbed_run(&b, MACHINE, sets, set ? 1 : 0, &o, &x));
+	CHECK(runbed_run(&b, MACHINE, sets, n, &o, &x));
 	t = x.total_ps;
 	runbed_down(&b);
 	return t;
+}
+
+static ps_t time_of(const char *table, const char *set, enum run_fidelity f)
+{
+	const char *const sets[] = { set };
+
+	return time_with(table, sets, set ? 1 : 0, f);
 }
 
 /* Times as long as without, in both fidelities, which agree. */
@@ -42,7 +49,7 @@ TEST(defaults_change_nothing)
 		                            "dram.reached=1",         "dispatch.floor=0 ns",
 		                            "mapping.overlap=1",      "mapping.passes_read=false",
 		                            "dispatch.prefetch=true", "mapping.sums=8 B",
-		                            "matrix.passes=1" };
+		                            "matrix.passes=1",        "mapping.ahead_rows=0" };
 
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
 		for (int f = 0; f < 2; f++) {
@@ -93,6 +100,24 @@ TEST(what_does_not_overlap_adds_up)
 	CHECK(half > 1 + 0.3 * (none - 1) && half < 1 + 0.7 * (none - 1));
 	CHECK(times(GEMV, "mapping.overlap=0") < none);
 	CHECK(times(SMALL, "mapping.overlap=0") == 1); /* a tile */
+}
+
+/* Products of few rows have a program of their own, which overlaps though others do not; its rows alone count. */
+TEST(what_streams_its_weights_overlaps_alone)
+{
+	const char *few = "op,m,n,k,dtype,weight_dtype\ngemm,256,8192,8192,bf16,bf16\n";
+	const char *const none[] = { "mapping.overlap=0" },
+			  *const own[] = { "mapping.overlap=0", "mapping.ahead_rows=256" },
+			  *const fewer[] = { "mapping.overlap=0", "mapping.ahead_rows=255" };
+
+	for (int f = 0; f < 2; f++) {
+		const enum run_fidelity how = f ? RUN_ANALYTIC : RUN_EVENT;
+		const ps_t ahead = time_with(few, own, 2, how);
+
+		CHECK_U64(ahead, time_of(few, NULL, how));
+		CHECK_U64(time_with(few, fewer, 2, how), time_with(few, none, 1, how));
+		CHECK(ahead < time_with(few, none, 1, how));
+	}
 }
 
 /* Three reads and a write, where there were one and one; of a norm two and one. */
@@ -160,8 +185,35 @@ TEST(no_run_is_shorter_than_the_hosts_floor)
 	}
 }
 
+/* An Arc's products of 96 and 128 rows once took up to 1.63 times what 144 did. */
+TEST(more_rows_never_take_less)
+{
+	const uint32_t sizes[][2] = { { 6144, 2048 }, { 2048, 2048 }, { 4096, 4096 } };
+	const uint32_t rows[] = { 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 256, 384, 512 };
+	const struct run_opts o = { .start = RUN_COLD, .fidelity = RUN_ANALYTIC, .seed = 1 };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		ps_t before = 0;
+
+		for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+			struct run_result x;
+			struct runbed b;
+			char table[128];
+
+			snprintf(table, sizeof table, "op,m,n,k,dtype,weight_dtype\ngemm,%u,%u,%u,bf16,bf16\n", rows[k],
+			         sizes[i][0], sizes[i][1]);
+			runbed_table(&b, table);
+			CHECK(runbed_run(&b, "configs/npu/b60.yaml", NULL, 0, &o, &x));
+			CHECK(x.total_ps >= before - before / 200);
+			before = x.total_ps;
+			runbed_down(&b);
+		}
+	}
+}
+
 SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
-      T(what_does_not_overlap_adds_up), T(what_is_fetched_once_an_op_has_started_adds_up),
-      T(rows_that_do_not_stay_are_read_in_each_pass), T(sums_that_are_narrow_leave_room_for_tiles),
-      T(no_run_is_shorter_than_the_hosts_floor));
+      T(what_does_not_overlap_adds_up), T(what_streams_its_weights_overlaps_alone),
+      T(what_is_fetched_once_an_op_has_started_adds_up), T(rows_that_do_not_stay_are_read_in_each_pass),
+      T(sums_that_are_narrow_leave_room_for_tiles), T(no_run_is_shorter_than_the_hosts_floor),
+      T(more_rows_never_take_less));
