@@ -158,11 +158,17 @@ static struct yaml *load_file(const struct source *from, const char *path, struc
 {
 	char near[CFG_STR_MAX];
 
-	if (!from->has(from, path) && errno == ENOENT && machine_shipped_near(from, path, near, sizeof near)) {
+	if (from->has(from, path) || errno != ENOENT)
+		return from->read(from, path, e);
+	if (machine_shipped_near(from, path, near, sizeof near))
 		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
-		return NULL;
-	}
-	return from->read(from, path, e);
+	else if (!strpbrk(path, "/."))
+		err_set(e, ERR_IO,
+		        "there is no machine '%s': those that come with npusim are the files of configs/npu, gpu and system",
+		        path);
+	else
+		return from->read(from, path, e);
+	return NULL;
 }
 
 /* --- systems ----------------------------------------------------------------------------------------------- */

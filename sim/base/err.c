@@ -43,6 +43,7 @@ int err_nomem(struct err *e, const char *what)
 
 int err_add(struct err *e, const char *fmt, ...)
 {
+	const char *context = CONTEXT;
 	va_list ap;
 	size_t n;
 
@@ -50,13 +51,14 @@ int err_add(struct err *e, const char *fmt, ...)
 		return -1;
 	assert(e->kind != ERR_NONE); /* context needs a fault */
 	n = strlen(e->msg);
+	context += n && e->msg[n - 1] == '?'; /* a question needs no comma */
 	if (n + sizeof CONTEXT >= sizeof e->msg) {
 		memcpy(e->msg + sizeof e->msg - 4, "...", 4);
 		return -1;
 	}
-	memcpy(e->msg + n, CONTEXT, sizeof CONTEXT);
+	memcpy(e->msg + n, context, strlen(context) + 1);
 	va_start(ap, fmt);
-	append(e, n + sizeof CONTEXT - 1, fmt, ap);
+	append(e, n + strlen(context), fmt, ap);
 	va_end(ap);
 	return -1;
 }

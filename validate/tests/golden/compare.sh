@@ -73,4 +73,4 @@ quiet run -c "$TMP/mine.yaml" -m llama-3.2-1b --fidelity analytic -o "$TMP/m.db"
 quiet run -c "$TMP/mine.yaml" -m llama-3.2-1b --fidelity analytic -o "$TMP/m.db" --set cores=32
 rm "$TMP/mine.yaml"
 "$NPUSIM" compare -r "$TMP/m.db" --format csv | sed 's/.*,//'
-"$NPUSIM" plot breakdown 1 2 -r "$TMP/n.db" --script | grep -o "title 'dsocr[^']*us'" | sed 's/[0-9.]* us/N us/'
+given breakdown 1 2 -r "$TMP/n.db" | grep -o '"dsocr[^"]*us"' | sed 's/[0-9.]* us/N us/' | sort -u

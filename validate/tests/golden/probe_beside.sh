@@ -7,7 +7,7 @@ try probe latency -c configs/gpu/rtx5090.yaml $fixed --beside "$TMP/rtx5090.csv"
 try probe latency -c configs/gpu/rtx5090.yaml $fixed --beside "$TMP/rtx5090.csv" --format json | head -22
 awk -F '[,=;]' '/^name/ || $1 == "chase_ns" && $3 < 2e7' traces/h200/micro/latency.csv >"$TMP/latency.csv"
 try probe latency -c configs/gpu/h200.yaml $fixed --beside "$TMP/latency.csv" --format csv
-try plot latency -c configs/gpu/h200.yaml $fixed --beside "$TMP/latency.csv" --script | sed -n '/^set label/p; /^\$s1/,/^END/p; /^plot/,$p'
+given latency -c configs/gpu/h200.yaml $fixed --beside "$TMP/latency.csv"
 try probe stream -c configs/gpu/h200.yaml --set dram.kind=fixed --largest 64MiB --beside validate/data/stream.csv
 try probe stream -c $CONFIG --set dram.kind=fixed --largest 1MiB --beside validate/data/stream.csv
 try probe latency -c $CONFIG --beside validate/data/stream.csv

@@ -16,7 +16,7 @@ printf 'op,gpus,bytes,us\nall_reduce,2,64,-1\n' >"$TMP/t.csv"
 say -c hgx-h200 --beside "$TMP/t.csv"
 printf 'op,gpus,bytes,us\ndecode,2,0,77\n' >"$TMP/t.csv"
 say -c hgx-h200 --beside "$TMP/t.csv"
-# The picture's script: a line and measured points for each number of chips.
-"$NPUSIM" plot link -c hgx-h200 --beside validate/data/links/nccl_h200.csv --script | grep -e '^set xlabel' -e measured -e 'chips' | head -8
+# The picture's data: a line and measured points for each number of chips.
+given link -c hgx-h200 --beside validate/data/links/nccl_h200.csv | grep -e measured -e chips | cut -c1-100 | head -12
 "$NPUSIM" plot link -c hgx-h200 --script --collective all-redcue || echo "exit $?"
 "$NPUSIM" plot link -c tpu-v6e-8 || echo "exit $?"

@@ -14,6 +14,10 @@ TEST(setting_and_adding_return_minus_one_and_read_as_one_sentence)
 	CHECK(err_add(&e, "building 'dram'") == -1);
 	CHECK_STR(e.msg, "3 is not a power of two, while reading 'banks', while building 'dram'");
 	CHECK(e.kind == ERR_CONFIG);
+	err_clear(&e);
+	err_set(&e, ERR_CONFIG, "did you mean 'cores'?");
+	err_add(&e, "reading '%s'", "coars");
+	CHECK_STR(e.msg, "did you mean 'cores'? while reading 'coars'");
 }
 
 TEST(nobody_asking_for_the_reason_is_fine)
