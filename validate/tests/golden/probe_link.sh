@@ -1,4 +1,5 @@
 # Collectives over links: a sweep, one message in JSON, a table beside, and what is refused.
+. validate/tests/golden/common
 set -u
 "$NPUSIM" probe link -c dsocr-8
 "$NPUSIM" probe link -c hgx-h200 --chips 4 --bytes '256 KiB' --engine --format json
