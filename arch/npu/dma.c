@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arch/watch.h"
+#include "sim/base/ratio.h"
 
 const struct cfg_field dma_schema[] = {
 	CFG_U32(struct dma_cfg, engines, "engines", "1", 1, 64, NULL, "DMA engines a core",
@@ -216,7 +217,7 @@ ps_t dma_exchange_span(const struct dma_cfg *c, uint64_t port, ps_t span)
 {
 	const uint64_t width = dma_rate(c, 1);
 
-	return span / width * port + span % width * port / width;
+	return ratio_of(span, port, width);
 }
 
 ps_t dma_exchange(struct dma *d, ps_t span)

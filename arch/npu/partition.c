@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/base/ratio.h"
+
 #define PPM 1000000
 
 static uint64_t partition_part_of(uint64_t bytes, uint64_t size, uint32_t parts)
@@ -56,7 +58,7 @@ static ps_t by_engines(const struct unit_env *u, ps_t exchange)
 {
 	if (!u->engine || u->swap <= u->engine)
 		return exchange;
-	return exchange / u->engine * u->swap + exchange % u->engine * u->swap / u->engine;
+	return ratio_of(exchange, u->swap, u->engine);
 }
 
 /* A cut, by what it is compared. */

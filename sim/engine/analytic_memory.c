@@ -5,6 +5,7 @@
 #include "arch/mem/cache_lru.h"
 #include "arch/mem/dram_tile.h"
 #include "arch/mem/memq.h"
+#include "sim/base/ratio.h"
 #include "sim/engine/analytic_memory.h"
 
 #define PROBE_PIECES 96
@@ -66,10 +67,8 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 		return -1;
 	if (t.t_refi > t.t_block) {
 		/* Of every tREFI so much is lost, and who comes in then waits half of it. */
-		read += read / (t.t_refi - t.t_block) * t.t_block +
-		        read % (t.t_refi - t.t_block) * t.t_block / (t.t_refi - t.t_block);
-		write += write / (t.t_refi - t.t_block) * t.t_block +
-		         write % (t.t_refi - t.t_block) * t.t_block / (t.t_refi - t.t_block);
+		read += ratio_of(read, t.t_block, t.t_refi - t.t_block);
+		write += ratio_of(write, t.t_block, t.t_refi - t.t_block);
 		h->dram_latency = t.t_block * t.t_block / (2 * t.t_refi);
 	}
 	h->dram_server.per_byte = read > least ? read : least; /* I1 */

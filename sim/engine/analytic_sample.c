@@ -6,6 +6,7 @@
 #include "arch/mem/cache_seen.h"
 #include "arch/mem/cache_tags.h"
 #include "sim/base/clock.h"
+#include "sim/base/ratio.h"
 
 #define SETS_MOST 256 /* eight leaders of each rule of a duel; with 1,024, steps are no nearer to events */
 
@@ -315,7 +316,7 @@ static uint64_t analytic_sample_scaled(uint64_t whole, uint64_t part, uint64_t o
 {
 	if (part == 0 || part == of)
 		return part ? whole : 0;
-	return whole / of * part + whole % of * part / of;
+	return ratio_of(whole, part, of);
 }
 
 struct residency_found sample_touch(struct sample *s, uint8_t cls, uint64_t addr, uint64_t bytes,

@@ -1,3 +1,4 @@
+#include "sim/base/ratio.h"
 #include "sim/map/map_int.h"
 
 enum { BATCH, ROWS, COLS, DIMS };
@@ -113,11 +114,10 @@ static bool is_of_others(const struct mapper *m, const struct op *o, uint32_t i,
 /* Of the bytes of all, those of a part; parts side by side have all bytes, also of fewer bytes than rows. */
 static void cut(struct isa_insn *x, const struct map_range *r)
 {
-	const uint64_t from = x->bytes / r->of * r->from + x->bytes % r->of * r->from / r->of;
-	const uint64_t end = r->from + r->n;
+	const uint64_t from = ratio_of(x->bytes, r->from, r->of);
 
 	x->offset += from;
-	x->bytes = x->bytes / r->of * end + x->bytes % r->of * end / r->of - from;
+	x->bytes = ratio_of(x->bytes, r->from + r->n, r->of) - from;
 }
 
 void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_candidate *d)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "arch/npu/unit.h"
+#include "sim/base/ratio.h"
 #include "sim/program/program_int.h"
 #include "workloads/work.h"
 
@@ -236,7 +237,7 @@ static uint64_t stored(const struct least *k, const struct op_tensor *t, uint64_
 	const uint32_t as = dtype_bits(t->dtype);
 	const uint64_t there = t->role == OP_WEIGHT ? present(k, bytes) : bytes;
 
-	return as ? there / as * bits_of(k, t) + there % as * bits_of(k, t) / as : there;
+	return as ? ratio_of(there, bits_of(k, t), as) : there;
 }
 
 static void program_least_put(struct least *k, const struct bytes *x)

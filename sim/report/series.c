@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/base/ratio.h"
+
 int series_init(struct series *s, size_t n, struct err *e)
 {
 	*s = (struct series){ .width = SERIES_WIDTH, .n = n, .v = calloc(n * SERIES_BINS, sizeof *s->v) };
@@ -45,7 +47,7 @@ static uint64_t series_share(uint64_t amount, uint64_t part, uint64_t whole)
 		whole >>= 1;
 		part >>= 1;
 	}
-	return amount / whole * part + amount % whole * part / whole;
+	return ratio_of(amount, part, whole);
 }
 
 void series_add(struct series *s, size_t k, ps_t from, ps_t to, uint64_t amount)

@@ -35,7 +35,7 @@ static void shown(void *arg, const struct op_stream *x, const struct run_result 
 static int steps_of(struct serve_run *r, uint32_t pool, enum serve_kind of, const struct baseline *b,
                     struct interval_range *out, bool *unknown, struct err *e)
 {
-	const struct serve_run *x = r->pools ? r->pools->pool[pool].r : r;
+	const struct serve_run *x = serve_pool_run(r, pool);
 	struct typical t = { .conf = x->conf, .baseline = b, .arena = arena_new(0) };
 	int rc;
 

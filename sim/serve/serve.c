@@ -4,6 +4,7 @@
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/base/path.h"
+#include "sim/base/ratio.h"
 #include "sim/engine/pass_energy.h"
 #include "sim/engine/run_result.h"
 #include "sim/serve/serve_int.h"
@@ -25,7 +26,7 @@ static int drafted(struct serve_run *r, const struct sched_step *s, struct sched
 	first.time += passes * next.time;
 	first.energy_fj += passes * next.energy_fj;
 	if (!r->draft.w.model) {
-		first.time = first.time / 1000000 * r->o->draft_ppm + first.time % 1000000 * r->o->draft_ppm / 1000000;
+		first.time = ratio_of(first.time, r->o->draft_ppm, 1000000);
 		first.energy_fj = energy_scale(first.energy_fj, r->o->draft_ppm);
 	}
 	out->time += first.time;
@@ -50,7 +51,7 @@ static void stretched(const struct serve_run *r, const struct sched_step *s, str
 
 	if (!ppm)
 		return;
-	c->time = was / 1000000 * ppm + was % 1000000 * ppm / 1000000;
+	c->time = ratio_of(was, ppm, 1000000);
 	if (c->energy_fj && c->time > was) {
 		c->energy_fj = energy_add(c->energy_fj, waiting(r, c->time - was));
 	} else if (c->energy_fj) {
@@ -312,14 +313,14 @@ int serve_sum(struct serve_run *r, struct err *e)
 
 /* --- how sure that is --------------------------------------------------------------------------------------------------------- */
 
-static struct serve_run *pool_run(struct serve_run *r, uint32_t pool)
+struct serve_run *serve_pool_run(struct serve_run *r, uint32_t pool)
 {
 	return r->pools ? r->pools->pool[pool].r : r;
 }
 
 int serve_show(struct serve_run *r, uint32_t pool, enum serve_kind of, steps_show_fn *show, void *arg, struct err *e)
 {
-	const struct serve_run *x = pool_run(r, pool);
+	const struct serve_run *x = serve_pool_run(r, pool);
 
 	for (size_t i = 0; i < serve_kept_count(x->typical, of); i++) {
 		const struct cost_point p = cost_point_of(x->own.cost, serve_kept_step(x->typical, of, i));
@@ -334,7 +335,7 @@ static void stretch(struct serve_run *r, const struct serve_stretch *s)
 {
 	for (uint32_t k = 0; k < (r->pools ? r->pools->n : 1); k++)
 		for (int i = 0; i < SERVE_KINDS; i++)
-			pool_run(r, k)->stretch_ppm[i] = s->ppm[k][i];
+			serve_pool_run(r, k)->stretch_ppm[i] = s->ppm[k][i];
 }
 
 /* Joules are those of the pools' last result. */

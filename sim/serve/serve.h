@@ -96,6 +96,8 @@ int serve_steps(struct serve_run *r, const struct serve_watcher *w, struct err *
 int serve_sum(struct serve_run *r, struct err *e);
 /* Another list on the machine as it was sized; nobody is told, nothing is kept. `out` is freed by sched_free whether it fails or not. */
 int serve_list(struct serve_run *r, const struct arrivals *a, struct sched_result *out, struct err *e);
+/* The machine of pool `pool`: of one machine alone itself. */
+struct serve_run *serve_pool_run(struct serve_run *r, uint32_t pool);
 /* The typical steps of a kind as they are, of pool `pool`: each is shown. After serve_steps. */
 int serve_show(struct serve_run *r, uint32_t pool, enum serve_kind of, steps_show_fn *show, void *arg, struct err *e);
 /* Of its time a step takes so many millionths; 0: its time. By pool. */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sim/base/ratio.h"
 #include "sim/serve/serve_int.h"
 
 /* What the cache does not get. */
@@ -31,7 +32,7 @@ static int does_not_fit(const struct serve_run *r, uint64_t usable, struct err *
 static int from_machine(struct serve_run *r, struct err *e)
 {
 	const uint64_t all = r->conf->cfg.mem.dram.capacity;
-	const uint64_t usable = all / 1000000 * r->o->share_ppm + all % 1000000 * r->o->share_ppm / 1000000;
+	const uint64_t usable = ratio_of(all, r->o->share_ppm, 1000000);
 
 	if (!all)
 		return err_set(e, ERR_CONFIG,
