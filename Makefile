@@ -54,7 +54,7 @@ MAP = fuse map map_like map_mask map_math map_attention map_collective map_chain
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine gpu_baseline gpu_l2_form analytic analytic_memory analytic_repeat analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline real diag run_chips run_stages engine_event engine_analytic engine_gpu engine run
-SERVE = arrive arrive_lines arrive_make preset sched sched_blocks sched_pool cost steps latency serve_kept serve serve_memory serve_pools serve_options serve_options_read capacity raise curve traffic
+SERVE = arrive arrive_list arrive_lines arrive_make preset sched sched_blocks sched_pool cost steps latency serve_kept serve serve_memory serve_pools serve_options serve_options_read capacity raise curve traffic
 STUDY = split limits limits_moves limits_pairs limits_run marginal ablate ablate_changes ablate_run ablate_verdict ablate_court \
         sweep_workload sweep_mix sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search \
         sweep_view sweep_promising study experiment_agree experiment_read experiment_run experiment_values

@@ -1,5 +1,5 @@
 /* arrive.c - tables of requests. */
-#include "sim/serve/arrive.h"
+#include "sim/serve/arrive_int.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,10 +36,7 @@ struct table {
 	const char *file;
 	int at[COLUMNS]; /* which field; ABSENT */
 	size_t columns;
-	size_t cap;
-	uint64_t *ids; /* of pages, by row */
-	size_t n_ids, ids_cap;
-	struct arrivals *out;
+	struct arrive_list list;
 };
 
 static int arrive_fail(const struct table *t, size_t field, struct err *e)
@@ -125,9 +122,9 @@ static int arrive_header(struct table *t, struct err *e)
 		err_set(e, ERR_IO, "two columns say when a request arrives: give arrival_s or arrival_ms");
 	else if ((t->at[TTFT] == ABSENT) != (t->at[TOTAL] == ABSENT))
 		err_set(e, ERR_IO, "measured_ttft_ms and measured_total_ms go together: one of them is missing");
-	t->out->measured = t->at[TTFT] != ABSENT;
-	t->out->priorities = t->at[PRIORITY] != ABSENT;
-	t->out->give_up = t->at[GIVES_UP] != ABSENT;
+	t->list.out->measured = t->at[TTFT] != ABSENT;
+	t->list.out->priorities = t->at[PRIORITY] != ABSENT;
+	t->list.out->give_up = t->at[GIVES_UP] != ABSENT;
 	return e->kind ? arrive_fail(t, 0, e) : 0;
 }
 
@@ -261,28 +258,10 @@ static int priority(const struct table *t, uint32_t *out, struct err *e)
 	return arrive_fail(t, (size_t)t->at[PRIORITY], e);
 }
 
-static int arrive_room(struct table *t, struct err *e)
-{
-	const size_t want = t->cap ? 2 * t->cap : 256;
-	struct arrival *more;
-
-	if (t->out->n < t->cap)
-		return 0;
-	if (t->out->n >= ARRIVE_MOST) {
-		err_set(e, ERR_IO, "more than %d requests", ARRIVE_MOST);
-		return arrive_fail(t, 0, e);
-	}
-	if (!(more = realloc(t->out->v, want * sizeof *more)))
-		return err_nomem(e, "for a list of requests");
-	t->out->v = more;
-	t->cap = want;
-	return 0;
-}
-
 static int keep_id(struct table *t, struct arrival *a, struct err *e)
 {
 	const char *id = csv_field(t->csv, (size_t)t->at[ID]);
-	struct str *all = &t->out->ids;
+	struct str *all = &t->list.out->ids;
 
 	if (all->len > UINT32_MAX - CSV_ROW_MAX) {
 		err_set(e, ERR_IO, "the ids of a list of requests have 4 GiB at the most");
@@ -296,44 +275,24 @@ static int keep_id(struct table *t, struct arrival *a, struct err *e)
 	return all->failed ? err_nomem(e, "for a list of requests") : 0;
 }
 
-static int hash_id(struct table *t, uint64_t v, struct err *e)
-{
-	const size_t want = t->ids_cap ? 2 * t->ids_cap : 1024;
-	uint64_t *more;
-
-	if (t->n_ids == t->ids_cap) {
-		if (!(more = realloc(t->ids, want * sizeof *more)))
-			return err_nomem(e, "for a list of requests");
-		t->ids = more;
-		t->ids_cap = want;
-	}
-	t->ids[t->n_ids++] = v;
-	return 0;
-}
-
-static int hash_ids(struct table *t, struct arrival *a, struct err *e)
+static int hash_ids(struct table *t, struct err *e)
 {
 	const char *s = t->at[HASH_IDS] == ABSENT ? "" : csv_field(t->csv, (size_t)t->at[HASH_IDS]);
-	const size_t first = t->n_ids;
+	int rc = 0;
 
-	for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+	for (s += strspn(s, " "); *s && rc == 0; s += strspn(s, " ")) {
 		const size_t n = strspn(s, "0123456789");
 		int64_t v;
 
-		if (!n || (s[n] && s[n] != ' ') || decimal_scaled(s, n, 0, &v) < 0) {
-			err_set(e, ERR_IO, "'%.40s' is no whole number, as hash_ids are, a blank between two", s);
-			return arrive_fail(t, (size_t)t->at[HASH_IDS], e);
-		}
-		if (hash_id(t, (uint64_t)v, e) < 0)
-			return -1;
+		if (!n || (s[n] && s[n] != ' ') || decimal_scaled(s, n, 0, &v) < 0)
+			rc = err_set(e, ERR_IO, "'%.40s' is no whole number, as hash_ids are, a blank between two", s);
+		else
+			rc = arrive_list_page(&t->list, (uint64_t)v, e);
 		s += n;
 	}
-	a->page = (uint32_t)first;
-	a->pages = (uint32_t)(t->n_ids - first);
-	if ((uint64_t)a->pages * ARRIVE_PAGE < (uint64_t)a->prompt + ARRIVE_PAGE && t->n_ids <= UINT32_MAX / 2)
-		return 0;
-	err_set(e, ERR_IO, "%u hash_ids of %d tokens each for a prompt of %u", a->pages, ARRIVE_PAGE, a->prompt);
-	return arrive_fail(t, (size_t)t->at[HASH_IDS], e);
+	if (rc == 0)
+		rc = arrive_list_paged(&t->list, e);
+	return rc < 0 ? arrive_fail(t, (size_t)t->at[HASH_IDS], e) : 0;
 }
 
 /* `day`: of the first row. */
@@ -347,10 +306,10 @@ static int arrive_row(struct table *t, int64_t *day, struct err *e)
 		err_set(e, ERR_IO, "a row of %zu cells under %zu columns", cells, t->columns);
 		return arrive_fail(t, t->columns, e);
 	}
-	if (arrive_room(t, e) < 0 || moment(t, &m, e) < 0)
+	if (moment(t, &m, e) < 0)
 		return -1;
-	a = &t->out->v[t->out->n];
-	a->id = 0;
+	if (!(a = arrive_list_add(&t->list, e)))
+		return arrive_fail(t, 0, e);
 	if (tokens(t, PROMPT, "a prompt", &a->prompt, e) < 0 || tokens(t, OUTPUT, "an output", &a->output, e) < 0 ||
 	    span(t, TTFT, "a measured time", false, &a->ttft, e) < 0 ||
 	    span(t, TOTAL, "a measured time", false, &a->total, e) < 0 ||
@@ -360,7 +319,7 @@ static int arrive_row(struct table *t, int64_t *day, struct err *e)
 		err_set(e, ERR_IO, "the last token came before the first: measured_total_ms is below measured_ttft_ms");
 		return arrive_fail(t, (size_t)t->at[TOTAL], e);
 	}
-	if (!t->out->n)
+	if (t->list.out->n == 1)
 		*day = m.day;
 	if (m.day < *day || m.day - *day > 30) {
 		err_set(e, ERR_IO,
@@ -370,20 +329,9 @@ static int arrive_row(struct table *t, int64_t *day, struct err *e)
 	}
 	a->at = (uint64_t)m.ps + (uint64_t)(m.day - *day) * 86400 * 1000 * PS_MS;
 	a->line = (uint32_t)csv_line(t->csv);
-	t->out->n++;
-	if (hash_ids(t, a, e) < 0)
+	if (hash_ids(t, e) < 0)
 		return -1;
 	return t->at[ID] == ABSENT ? 0 : keep_id(t, a, e);
-}
-
-/* Lines are those of a file, so they tell rows of one moment apart. */
-static int arrive_by_time(const void *x, const void *y)
-{
-	const struct arrival *a = x, *b = y;
-
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
 }
 
 static bool blank(const struct csv *c)
@@ -404,49 +352,14 @@ static int arrive_rows(struct table *t, struct err *e)
 	}
 	if (more < 0)
 		return -1;
-	if (!t->out->n) {
+	if (!t->list.out->n) {
 		err_set(e, ERR_IO, "a list of requests has no rows");
 		return err_at(e, t->file, 1, 1);
 	}
 	return 0;
 }
 
-/* --- pages --------------------------------------------------------------------------------------------------------------- */
-
-static int page_by_number(const void *x, const void *y)
-{
-	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
-static uint32_t kind_of(const uint64_t *kinds, uint32_t n, uint64_t id)
-{
-	const uint64_t *at = bsearch(&id, kinds, n, sizeof *kinds, page_by_number);
-
-	return (uint32_t)(at - kinds);
-}
-
-int arrive_pages(struct arrivals *a, uint64_t *ids, size_t n, struct err *e)
-{
-	uint64_t *kinds = malloc((n ? n : 1) * sizeof *kinds);
-
-	if (!kinds || !(a->pages = malloc((n ? n : 1) * sizeof *a->pages))) {
-		free(kinds);
-		return err_nomem(e, "for a list of requests");
-	}
-	memcpy(kinds, ids, n * sizeof *kinds);
-	qsort(kinds, n, sizeof *kinds, page_by_number);
-	a->page_kinds = 0;
-	for (size_t i = 0; i < n; i++)
-		if (!i || kinds[i] != kinds[a->page_kinds - 1])
-			kinds[a->page_kinds++] = kinds[i];
-	for (size_t i = 0; i < n; i++)
-		a->pages[i] = kind_of(kinds, a->page_kinds, ids[i]);
-	a->n_pages = n;
-	free(kinds);
-	return 0;
-}
+/* --- either ------------------------------------------------------------------------------------------------------------ */
 
 /* The first byte that is no blank: a list is JSON where it opens an object. */
 static int is_lines(struct input *in, struct err *e)
@@ -471,7 +384,7 @@ static int is_lines(struct input *in, struct err *e)
 
 static int arrive_read_table(struct input *in, struct arrivals *out, struct err *e)
 {
-	struct table t = { .csv = csv_new(in, e), .file = input_name(in), .out = out };
+	struct table t = { .csv = csv_new(in, e), .file = input_name(in), .list = { .out = out } };
 	int rc = -1;
 
 	*out = (struct arrivals)ARRIVALS_INIT;
@@ -480,12 +393,12 @@ static int arrive_read_table(struct input *in, struct arrivals *out, struct err 
 	for (int i = 0; i < COLUMNS; i++)
 		t.at[i] = ABSENT;
 	if (arrive_header(&t, e) == 0 && arrive_rows(&t, e) == 0) {
-		qsort(out->v, out->n, sizeof *out->v, arrive_by_time);
+		arrive_list_sort(&t.list);
 		for (size_t i = out->n; i-- > 0;)
 			out->v[i].at -= t.at[AT_DATE] != ABSENT ? out->v[0].at : 0;
-		rc = t.at[HASH_IDS] == ABSENT ? 0 : arrive_pages(out, t.ids, t.n_ids, e);
+		rc = t.at[HASH_IDS] == ABSENT ? 0 : arrive_pages(out, t.list.ids, t.list.n_ids, e);
 	}
-	free(t.ids);
+	free(t.list.ids);
 	csv_free(t.csv);
 	if (rc < 0)
 		arrive_free(out);

@@ -85,9 +85,8 @@ int arrive_read(struct input *in, struct arrivals *out, struct err *e);
 int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e);
 /* Pages by the numbers that a list has for them: which of so many kinds each is; `ids` are overwritten. */
 int arrive_pages(struct arrivals *a, uint64_t *ids, size_t n, struct err *e);
-int arrive_read_lines(struct input *in, struct arrivals *out, struct err *e); /* JSON, an object a line */
-void arrive_write(const struct arrivals *a, struct str *out);                 /* a table that reads back alike */
-const char *arrive_id(const struct arrivals *a, size_t i);                    /* "" where it has none */
+void arrive_write(const struct arrivals *a, struct str *out); /* a table that reads back alike */
+const char *arrive_id(const struct arrivals *a, size_t i);    /* "" where it has none */
 void arrive_free(struct arrivals *a);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/base/json.h"
-#include "sim/serve/arrive.h"
+#include "sim/serve/arrive_int.h"
 
 #define LINE_MAX_BYTES (4u << 20)
 
@@ -14,10 +14,7 @@ struct lines {
 	size_t n, at; /* of what was read */
 	struct str line;
 	uint32_t number;
-	struct arrivals *out;
-	size_t cap;
-	uint64_t *ids;
-	size_t n_ids, ids_cap;
+	struct arrive_list list;
 };
 
 static int line_fail(const struct lines *x, struct err *e)
@@ -87,38 +84,23 @@ static int value(const struct lines *x, const struct json *o, const char *key, d
 	return 0;
 }
 
-static int lines_pages(struct lines *x, const struct json *o, struct arrival *a, struct err *e)
+static int lines_pages(struct lines *x, const struct json *o, struct err *e)
 {
 	const struct json *v = of(o, "hash_ids");
+	int rc = v && v->kind != JSON_LIST ? err_set(e, ERR_IO, "hash_ids are whole numbers in a list") : 0;
 
-	a->page = (uint32_t)x->n_ids;
-	a->pages = 0;
-	if (!v)
-		return 0;
-	if (v->kind != JSON_LIST || (uint64_t)v->n * ARRIVE_PAGE >= (uint64_t)a->prompt + ARRIVE_PAGE) {
-		err_set(e, ERR_IO, "%zu hash_ids of %d tokens each for a prompt of %u", v->n, ARRIVE_PAGE, a->prompt);
-		return line_fail(x, e);
-	}
-	if (x->n_ids + v->n > x->ids_cap) {
-		const size_t want = 2 * (x->n_ids + v->n) + 1024;
-		uint64_t *more = realloc(x->ids, want * sizeof *more);
-
-		if (!more)
-			return err_nomem(e, "for a list of requests");
-		x->ids = more;
-		x->ids_cap = want;
-	}
-	for (size_t i = 0; i < v->n; i++) {
+	for (size_t i = 0; v && rc == 0 && i < v->n; i++) {
 		const struct json *id = v->v[i];
 
-		if (id->kind != JSON_NUMBER || !(id->number >= 0 && id->number <= 1e15)) {
-			err_set(e, ERR_IO, "hash_ids are whole numbers");
-			return line_fail(x, e);
-		}
-		x->ids[x->n_ids++] = (uint64_t)id->number;
+		if (id->kind != JSON_NUMBER || !(id->number >= 0 && id->number <= 1e15) ||
+		    id->number > floor(id->number))
+			rc = err_set(e, ERR_IO, "hash_ids are whole numbers");
+		else
+			rc = arrive_list_page(&x->list, (uint64_t)id->number, e);
 	}
-	a->pages = (uint32_t)v->n;
-	return x->n_ids <= UINT32_MAX / 2 ? 0 : err_set(e, ERR_IO, "more hash_ids than a list may have");
+	if (rc == 0)
+		rc = arrive_list_paged(&x->list, e);
+	return rc < 0 ? line_fail(x, e) : 0;
 }
 
 static int lines_request(struct lines *x, const struct json *o, struct err *e)
@@ -135,22 +117,13 @@ static int lines_request(struct lines *x, const struct json *o, struct err *e)
 	    value(x, o, "input_length", 1, ARRIVE_TOKENS, false, &prompt, e) < 0 ||
 	    value(x, o, "output_length", 1, ARRIVE_TOKENS, false, &output, e) < 0)
 		return -1;
-	if (x->out->n == x->cap) {
-		const size_t want = x->cap ? 2 * x->cap : 256;
-		struct arrival *more = x->cap < ARRIVE_MOST ? realloc(x->out->v, want * sizeof *more) : NULL;
-
-		if (!more)
-			return x->cap < ARRIVE_MOST ? err_nomem(e, "for a list of requests")
-			                            : err_set(e, ERR_IO, "more than %d requests", ARRIVE_MOST);
-		x->out->v = more;
-		x->cap = want;
-	}
-	a = &x->out->v[x->out->n++];
-	*a = (struct arrival){ .at = (ps_t)(at * (double)PS_MS + 0.5),
-		               .prompt = (uint32_t)prompt,
-		               .output = (uint32_t)output,
-		               .line = x->number };
-	return lines_pages(x, o, a, e);
+	if (!(a = arrive_list_add(&x->list, e)))
+		return line_fail(x, e);
+	a->at = (ps_t)(at * (double)PS_MS + 0.5);
+	a->prompt = (uint32_t)prompt;
+	a->output = (uint32_t)output;
+	a->line = x->number;
+	return lines_pages(x, o, e);
 }
 
 static int each_line(struct lines *x, struct err *e)
@@ -173,25 +146,16 @@ static int each_line(struct lines *x, struct err *e)
 	return more;
 }
 
-static int lines_by_time(const void *p, const void *q)
-{
-	const struct arrival *a = p, *b = q;
-
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
-}
-
 int arrive_read_lines(struct input *in, struct arrivals *out, struct err *e)
 {
-	struct lines x = { .in = in, .buf = malloc(INPUT_CHUNK), .line = STR_INIT, .out = out };
+	struct lines x = { .in = in, .buf = malloc(INPUT_CHUNK), .line = STR_INIT, .list = { .out = out } };
 	int rc = x.buf ? each_line(&x, e) : err_nomem(e, "for a list of requests");
 
-	if (rc == 0 && x.n_ids)
-		rc = arrive_pages(out, x.ids, x.n_ids, e);
+	if (rc == 0 && x.list.n_ids)
+		rc = arrive_pages(out, x.list.ids, x.list.n_ids, e);
 	if (rc == 0)
-		qsort(out->v, out->n, sizeof *out->v, lines_by_time);
-	free(x.ids);
+		arrive_list_sort(&x.list);
+	free(x.list.ids);
 	free(x.buf);
 	str_free(&x.line);
 	if (rc < 0)
