@@ -479,6 +479,26 @@ static bool moved_before(const struct isa_insn *i, const struct isa_rounds *r)
 	return false;
 }
 
+/* A move, of a tile or of none: of which access, from where on, as which transfer. */
+struct move {
+	const struct access *access;
+	const struct transfer *t;
+	uint64_t from;
+};
+
+static inline struct move move_of(const struct analytic *a, const struct flight *x, uint32_t n,
+                                  const struct isa_rounds *r, bool tiled)
+{
+	const struct isa_insn *i = &x->insns[n];
+	const bool again = tiled && a->again[n].bytes && moved_before(i, r);
+	struct move m = { again ? &a->again[n] : &a->access[n], again ? &a->transfer_again[n] : &a->transfer[n],
+		          tiled ? isa_tile_from(i, r) : 0 };
+
+	if (i->edges)
+		m.t = uneven(a, x, n, r, again, &m.from);
+	return m;
+}
+
 /* The loads or stores of a phase, one tile's; returns when the last is done. */
 static inline ps_t analytic_move(struct analytic *a, const struct flight *x, enum isa_when when, enum sort sort,
                                  uint32_t tile, ps_t at, struct core_move *slowest)
@@ -491,27 +511,24 @@ static inline ps_t analytic_move(struct analytic *a, const struct flight *x, enu
 	{
 		const struct isa_insn *i = &x->insns[*n];
 		const bool tiled = when == ISA_TILE;
-		const bool again = tiled && a->again[*n].bytes && moved_before(i, &r);
-		const struct access *access = again ? &a->again[*n] : &a->access[*n];
-		const struct transfer *t = again ? &a->transfer_again[*n] : &a->transfer[*n];
-		uint64_t from = tiled ? isa_tile_from(i, &r) : 0;
+		const struct move m = move_of(a, x, *n, &r, tiled);
+		const uint64_t left = m.access->bytes > m.from ? m.access->bytes - m.from : 0;
+		const struct transfer *t = m.t;
 		const ps_t mine = sort == LOADS && !analytic_early(a, i) ? ps_max(at, x->ready) : at;
 		struct transfer last;
 		ps_t done;
 
-		if (i->edges)
-			t = uneven(a, x, *n, &r, again, &from);
-		if (access->bytes <= from || (tiled && !isa_moves_in(x->c, i, &r)))
+		if (!left || (tiled && !isa_moves_in(x->c, i, &r)))
 			continue;
-		if (access->bytes - from < t->bytes) {
+		if (left < t->bytes) {
 			const struct isa_piece y = isa_piece_of(a->p, x->c, i, &r);
 
-			last = hierarchy_transfer(&a->mem, access, access->bytes - from,
-			                          isa_share(y.share, access->bytes - from, y.bytes));
+			last = hierarchy_transfer(&a->mem, m.access, left, isa_share(y.share, left, y.bytes));
 			t = &last;
 		}
-		done = hierarchy_move(&a->mem, access, t, mine, mine >= x->ready, from && from == a->end_of[*n], s);
-		a->end_of[*n] = from + t->bytes;
+		done = hierarchy_move(&a->mem, m.access, t, mine, mine >= x->ready, m.from && m.from == a->end_of[*n],
+		                      s);
+		a->end_of[*n] = m.from + t->bytes;
 		x->acc->mem_bytes += t->bytes;
 		end = ps_max(end, done);
 		if (s == slowest)
@@ -554,8 +571,7 @@ static uint32_t tiles_alike(const struct analytic *a, const struct flight *x, ui
 	r.at[l] += n;
 	for (uint32_t k = 0; k < c->n_insns; k++) {
 		const struct isa_insn *i = &x->insns[k];
-		const bool again = isa_is_move(i) && a->again[k].bytes && moved_before(i, &r);
-		uint64_t from, bytes;
+		struct move move;
 
 		if (i->when != ISA_TILE)
 			continue;
@@ -563,11 +579,8 @@ static uint32_t tiles_alike(const struct analytic *a, const struct flight *x, ui
 			return 0;
 		if (!isa_is_move(i) || !a->access[k].bytes || !isa_moves_in(c, i, &r))
 			continue;
-		from = isa_tile_from(i, &r);
-		bytes = i->edges ? uneven(a, x, k, &r, again, &from)->bytes
-		        : again  ? a->transfer_again[k].bytes
-		                 : a->transfer[k].bytes;
-		if (from + bytes > (again ? a->again[k].bytes : a->access[k].bytes))
+		move = move_of(a, x, k, &r, true);
+		if (move.from + move.t->bytes > move.access->bytes)
 			return 0;
 	}
 	return n;
@@ -580,16 +593,12 @@ static void ended_at(struct analytic *a, const struct flight *x, uint32_t tile)
 
 	for (uint32_t k = 0; k < x->c->n_insns; k++) {
 		const struct isa_insn *i = &x->insns[k];
-		const bool again = isa_is_move(i) && a->again[k].bytes && moved_before(i, &r);
-		const struct transfer *t = again ? &a->transfer_again[k] : &a->transfer[k];
-		uint64_t from;
 
-		if (i->when != ISA_TILE || !isa_is_move(i) || !isa_moves_in(x->c, i, &r))
-			continue;
-		from = isa_tile_from(i, &r);
-		if (i->edges)
-			t = uneven(a, x, k, &r, again, &from);
-		a->end_of[k] = from + t->bytes;
+		if (i->when == ISA_TILE && isa_is_move(i) && isa_moves_in(x->c, i, &r)) {
+			const struct move move = move_of(a, x, k, &r, true);
+
+			a->end_of[k] = move.from + move.t->bytes;
+		}
 	}
 }
 
