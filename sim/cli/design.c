@@ -7,7 +7,7 @@
 static int check(struct design_opts *o, struct err *e)
 {
 	if (!o->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if (o->mix && workload_source(&o->workload) != WORKLOAD_NONE)
 		return err_set(e, ERR_USAGE, "option '--mix' and '-t' or '-m' are two workloads: give one");
 	if (!o->mix && workload_check(&o->workload, WORKLOAD_DESIGN, e) < 0)

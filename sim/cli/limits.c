@@ -67,7 +67,7 @@ static struct limits_question question(const struct options *o, const struct op_
 static int limits_check_options(struct options *o, struct err *e)
 {
 	if (!o->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if ((o->mix || o->serve) && o->results)
 		return err_set(
 			e, ERR_USAGE,

@@ -12,7 +12,7 @@ struct options {
 static int check(const struct options *o, struct err *e)
 {
 	if (!o->ask.config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if (!o->to)
 		return err_set(e, ERR_USAGE, "the page's file is missing: -o FILE.html");
 	if (o->ask.spec.trace || o->ask.spec.program || !o->ask.spec.model)

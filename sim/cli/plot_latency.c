@@ -55,7 +55,7 @@ static int plot_latency(void *options, const struct opt_list *args, struct doc *
 	if (picture_check(&o->plot, e) < 0)
 		return -1;
 	if (!o->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if (o->samples > 100000000)
 		return err_set(e, ERR_USAGE, "at most 100000000 accesses, for option '--samples'");
 	if (o->largest && cfg_parse_value(CFG_T_BYTES, o->largest, &w.largest, e) < 0) {

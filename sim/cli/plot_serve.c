@@ -38,7 +38,7 @@ static int check(const struct options *o, struct err *e)
 	if (picture_check(&o->plot, e) < 0)
 		return -1;
 	if (!o->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	return workload_check(&o->workload, WORKLOAD_SERVE, e);
 }
 

@@ -47,7 +47,7 @@ static int probe_mem_run(const struct probe_cmd *p, const struct options *o, con
 static int probe_mem_check_options(const struct options *o, struct probe_mem_opts *p, struct err *e)
 {
 	if (!o->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if (o->window > 4096)
 		return err_set(e, ERR_USAGE, "at most 4096 tiles can be under way, for option '--window'");
 	if (o->samples > 100000000)

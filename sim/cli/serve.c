@@ -14,7 +14,7 @@ static int serve(void *options, const struct opt_list *args, struct doc *d, stru
 	if (l->output && !str_suffix(l->output, ".html"))
 		return err_set(e, ERR_USAGE, "'%s' is no page: option '--output' writes FILE.html", l->output);
 	if (!o->ask.config && !o->ask.prefill && !o->ask.decode)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if (opt_jobs(&o->ask.jobs, STEPS_JOBS, e) == 0 && serve_options(o, e) == 0 && serve_load(&r, &o->ask, e) == 0)
 		rc = serve_answer(&r, l, d, e);
 	serve_free(&r);

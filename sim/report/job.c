@@ -5,6 +5,7 @@
 #include "sim/base/path.h"
 #include "sim/report/timeline.h"
 #include "sim/study/split.h"
+#include "sim/ui/opt.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 
@@ -49,7 +50,7 @@ static int check_machines(const struct job *j, struct err *e)
 int job_check(const struct job *j, struct err *e)
 {
 	if (!j->config)
-		return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+		return opt_machine_missing(e);
 	if (job_is_machines(j) && check_machines(j, e) < 0)
 		return -1;
 	if ((j->stages ? check_stages(j, e) : workload_check(&j->workload, WORKLOAD_RUN, e)) < 0)

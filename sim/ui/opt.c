@@ -249,3 +249,8 @@ int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 		return -1;
 	return opt_check_files(cmd, args->v ? args->v + had : NULL, args->n - had, NULL, 0, e);
 }
+
+int opt_machine_missing(struct err *e)
+{
+	return err_set(e, ERR_USAGE, "the machine is missing: -c dsocr, say, or -c FILE.yaml");
+}

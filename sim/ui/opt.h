@@ -69,6 +69,8 @@ struct opt_cmd opt_joined(const struct opt_cmd *cmd, struct opt rows[OPT_MOST + 
 int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e);
 /* Of '--jobs', 0 where it was not given: then as many as there are processors. */
 int opt_jobs(uint64_t *jobs, unsigned most, struct err *e);
+/* Refuses a command line that names no machine. */
+int opt_machine_missing(struct err *e);
 void opt_help(const struct opt_cmd *cmd, struct str *out);
 
 /* A file that a command line names, or that is named there by a KEY=VALUE (OPT_SETS); by which option, NULL: an argument. */
