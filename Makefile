@@ -95,7 +95,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path 
            occupancy tiled gpu gpu_forms kernels power npu_power energy tech area link host sram partition $(UNITS:%=unit_%) unit_issue \
            memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc cp mechanisms \
            machine engine gpu_baseline gpu_l2_form diag fuse map coschedule map_attention analytic figure op_figure \
-           validate tables rows interval blocks silicon probe_mem probe_curve probe_forced \
+           validate geometry tables rows interval blocks silicon probe_mem probe_curve probe_forced \
            api arrive sched sched_pool serve sweep limits ablate experiment res res_old res_share plot timeline chakra
 CONTRACT = memory
 MODEL    = run npu pays dram
