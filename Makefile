@@ -87,7 +87,7 @@ CLI = cmd topics completion completion_kinds man export export_chakra explain re
       trace_stages trace_waves trace_stalls trace_diff trace_export trace_review bound
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc opt json sample \
+UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out doc number opt json sample \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv foreign counters_csv samples \
            review classify gaps stages stalls sums waves simulated bound \
            rules rules_names shape listed quant op work model lower lower_steps stock types align build split attend step scale rewrite \

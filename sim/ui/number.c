@@ -1,33 +1,66 @@
 #include "sim/ui/number.h"
 
+#include <math.h>
 #include <stdio.h>
 
-void number_add(struct str *s, double x)
+#define PLAIN 100 /* from here on whole */
+#define WORDS 1e6 /* from here on a count is told in words */
+
+/* Three digits that count, and no noughts behind the point: 99.5, 0.25, 0.0000123. */
+static void add_small(struct str *s, double x)
 {
-	char digits[32];
+	const double size = fabs(x);
+	int places = size > 0 ? 2 - (int)floor(log10(size)) : 0;
+	char digits[64];
 	size_t n;
 
-	if (x < 100 || x >= 1e15) {
-		str_addf(s, "%.3g", x);
-		return;
+	places = places < 0 ? 0 : places > 40 ? 40 : places;
+	n = (size_t)snprintf(digits, sizeof digits, "%.*f", places, x);
+	if (places) {
+		while (digits[n - 1] == '0')
+			n--;
+		digits[digits[n - 1] == '.' ? n - 1 : n] = '\0';
 	}
-	n = (size_t)snprintf(digits, sizeof digits, "%.0f", x);
+	str_add(s, digits);
+}
+
+static void add_whole(struct str *s, double x)
+{
+	char digits[400];
+	size_t n = (size_t)snprintf(digits, sizeof digits, "%.0f", fabs(x));
+
+	str_add(s, x < 0 ? "-" : "");
 	for (size_t i = 0; i < n; i++)
 		str_addf(s, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
 }
 
+void number_add(struct str *s, double x)
+{
+	if (!isfinite(x))
+		str_addf(s, "%g", x);
+	else if (fabs(x) < PLAIN)
+		add_small(s, x);
+	else
+		add_whole(s, x);
+}
+
 void number_count(struct str *s, double n)
 {
-	if (n < 100)
-		str_addf(s, "%.0f", n);
-	else if (n < 1e6 || n >= 1e15)
-		number_add(s, n);
+	static const struct {
+		double unit;
+		const char *name;
+	} words[] = { { 1e6, "million" }, { 1e9, "billion" }, { 1e12, "trillion" } };
+	size_t k = 0;
+
+	if (n < WORDS) {
+		add_whole(s, n);
+		return;
+	}
+	while (k < 2 && n / words[k].unit >= 999.5) /* a thousand, when rounded */
+		k++;
+	if (n / words[k].unit < PLAIN)
+		add_small(s, n / words[k].unit);
 	else
-		str_addf(s, "%.3g %s",
-		         n < 1e9    ? n / 1e6
-		         : n < 1e12 ? n / 1e9
-		                    : n / 1e12,
-		         n < 1e9    ? "million"
-		         : n < 1e12 ? "billion"
-		                    : "trillion");
+		add_whole(s, n / words[k].unit);
+	str_addf(s, " %s", words[k].name);
 }
