@@ -151,6 +151,8 @@ void cfg_absent(struct cfg *c, const char *section, bool absent);
 /* The number formats above, for other readers (command-line options, rule tables); any type but enum and str.
  * A fault is ERR_CONFIG and names the text. */
 int cfg_parse_value(enum cfg_type type, const char *text, uint64_t *out, struct err *e);
+/* The same; `like` is a usual value, "200 ms", whose unit a number without one is taken to mean where it is refused. */
+int cfg_parse_like(enum cfg_type type, const char *text, const char *like, uint64_t *out, struct err *e);
 void cfg_format_value(enum cfg_type type, uint64_t v, struct str *out);
 
 #endif

@@ -395,11 +395,16 @@ int cfg_number(const struct cfg_field *f, const char *subject, const char *text,
 	return 0;
 }
 
-int cfg_parse_value(enum cfg_type type, const char *text, uint64_t *out, struct err *e)
+int cfg_parse_like(enum cfg_type type, const char *text, const char *like, uint64_t *out, struct err *e)
 {
-	const struct cfg_field f = { .type = type, .max = UINT64_MAX };
+	const struct cfg_field f = { .type = type, .max = UINT64_MAX, .def = like };
 
 	return cfg_number(&f, NULL, text, out, e);
+}
+
+int cfg_parse_value(enum cfg_type type, const char *text, uint64_t *out, struct err *e)
+{
+	return cfg_parse_like(type, text, NULL, out, e);
 }
 
 /* --- writing ----------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define WORD_MAX 63 /* longer names have no typing errors worth a guess */
 
@@ -220,6 +221,17 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 	return prev[nb];
 }
 
+/* The shortest of the names that go on where the word ends. */
+static const char *longer(const char *word, size_t len, const char *const *names, size_t n)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; len >= 3 && i < n; i++)
+		if (names[i] && strncasecmp(names[i], word, len) == 0 && (!found || strlen(names[i]) < strlen(found)))
+			found = names[i];
+	return found;
+}
+
 const char *str_nearest(const char *word, const char *const *names, size_t n)
 {
 	size_t len = strlen(word), best = len / 3 < 2 ? 2 : len / 3;
@@ -239,5 +251,5 @@ const char *str_nearest(const char *word, const char *const *names, size_t n)
 		found = names[i];
 		best = d;
 	}
-	return found;
+	return found ? found : longer(word, len, names, n);
 }

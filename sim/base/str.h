@@ -39,7 +39,7 @@ bool str_suffix(const char *s, const char *suffix);
 /* The code point at `text`, of which n bytes are left, and its length in bytes; 0 when it is not valid UTF-8. */
 size_t str_utf8(const char *text, size_t n, uint32_t *cp);
 /* Edit distance with transpositions, blind to case: the nearest of n names (NULL entries are skipped) within a third
- * of the word's length (at least 2), or NULL. */
+ * of the word's length (at least 2); else, of a word of three letters or more, the shortest that begins with it; or NULL. */
 const char *str_nearest(const char *word, const char *const *names, size_t n);
 
 #endif

@@ -80,7 +80,7 @@ static int set_number(const struct opt *o, const char *shown, const char *value,
 	struct err inner = ERR_INIT;
 	uint64_t v = 0;
 
-	if (cfg_parse_value(type, value, &v, &inner) < 0)
+	if (cfg_parse_like(type, value, type == CFG_T_PS ? "1 ms" : NULL, &v, &inner) < 0)
 		return err_set(e, ERR_USAGE, "%s, for option '%s'", inner.msg, shown);
 	if (o->type == OPT_COUNT && v == 0)
 		return err_set(e, ERR_USAGE, "0 is too few: it is 1 at least, for option '%s'", shown);

@@ -157,7 +157,7 @@ TEST(faults_are_usage_errors_in_plain_words)
 		{ "--exact=1", "option '--exact' takes no value" },
 		{ "-j many", "'many' is not a number: write one, for option '-j'" },
 		{ "-j -1", "'-1' is negative, for option '-j'" },
-		{ "--wall 5", "'5' needs a unit: write '5 ns', for option '--wall'" },
+		{ "--wall 5", "'5' needs a unit: write '5 ms', for option '--wall'" },
 		{ "--jobs=", "option '--jobs' has an empty value" },
 		{ "-c _", "option '-c' has an empty value" },
 		{ "--config=", "option '--config' has an empty value" },

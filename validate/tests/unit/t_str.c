@@ -205,6 +205,16 @@ TEST(no_guess_is_made_from_too_little)
 	CHECK_STR(near("bandbandb"), "(none)");
 }
 
+TEST(a_word_begun_finds_the_shortest_that_goes_on)
+{
+	static const char *const models[] = { "qwen3-32b", "llama-3.1-70b", "llama-2-7b", "llama-3.2-1b" };
+
+	CHECK_STR(str_nearest("llama", models, 4), "llama-2-7b");
+	CHECK_STR(str_nearest("LLAMA-3", models, 4), "llama-3.2-1b");
+	CHECK(!str_nearest("ll", models, 4)); /* too little */
+	CHECK(!str_nearest("amall", models, 4));
+}
+
 TEST(the_first_of_equally_near_names_wins)
 {
 	static const char *const two[] = { "bar", "baz" };
@@ -230,6 +240,7 @@ TEST(very_long_words_and_holes_in_the_list_are_harmless)
 SUITE(t_str, T(an_empty_string_is_readable_before_anything_was_added), T(pieces_are_appended_in_order),
       T(every_length_around_the_growth_steps_is_kept_whole), T(an_impossible_length_fails_and_leaves_what_was_there),
       T(quotes_within_are_doubled), T(utf8_is_decoded_at_its_boundaries), T(what_is_not_utf8_is_refused),
-      T(a_typing_error_finds_its_word), T(no_guess_is_made_from_too_little), T(the_first_of_equally_near_names_wins),
+      T(a_typing_error_finds_its_word), T(no_guess_is_made_from_too_little),
+      T(a_word_begun_finds_the_shortest_that_goes_on), T(the_first_of_equally_near_names_wins),
       T(a_cell_that_a_spreadsheet_would_compute_begins_with_an_apostrophe), T(bytes_are_written_for_a_reader),
       T(a_prefix_is_a_prefix), T(very_long_words_and_holes_in_the_list_are_harmless));
