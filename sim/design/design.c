@@ -439,8 +439,9 @@ static int answer(struct design_search *x)
 	struct design_seen *best;
 	const size_t beside = 2 * x->dims, forms = x->q->forms;
 
-	x->kept = forms > 4 * beside ? beside : 0;
-	if (design_search_forms(x, forms > 2 * beside ? forms - beside - x->kept : forms) < 0 ||
+	/* For taking back what the search changed without need. */
+	x->kept = forms > 4 * beside ? beside : forms > 2 * beside ? forms / 4 : 0;
+	if (design_search_forms(x, forms > 2 * beside + x->kept ? forms - beside - x->kept : forms - x->kept) < 0 ||
 	    (by == RUN_EVENT && design_search_events(x) < 0) || polish(x, by) < 0)
 		return -1;
 	if (!(best = design_best(x, by, NULL)))
