@@ -101,10 +101,10 @@ const FIFTH_SCALE = { domain: FIFTHS, range: ['var(--q1)', 'var(--q2)', 'var(--q
 
 /* --- head -------------------------------------------------------------------------------------------------- */
 
-/* The best value, the front and its knee. */
+/* The best value, the front and what to build of it. */
 function resultTiles(s, points) {
 	const goal = s.goals[0],
-		knee = points.find((p) => p.point === s.knee),
+		best = points.find((p) => p.point === s.best),
 		values = points.map((p) => p.goals[0]);
 	if (!points.length) return [];
 	return [
@@ -117,8 +117,8 @@ function resultTiles(s, points) {
 			'designs on the front',
 			'that no other beats in every objective',
 		),
-		knee
-			? tile(valueText(goal.name, knee.goals[0]), 'at the knee of the front', `design ${knee.point}`)
+		best
+			? tile(valueText(goal.name, best.goals[0]), 'at the knee of what can be built', `design ${best.point}`)
 			: null,
 	];
 }

@@ -23,10 +23,10 @@ function designTable(s, points) {
 				axes.map((i) => s.axes[i].values[p.axes[i]][0]),
 				p.goals.map(num),
 				p.columns.map(num),
-				[p.point === s.knee ? 'knee' : p.front ? 'front' : ''],
+				[p.point === s.best ? 'build this' : p.front ? 'front' : ''],
 			),
 		),
-		sorted.map((p) => (p.point === s.knee ? 'knee' : p.front ? 'front' : '')),
+		sorted.map((p) => (p.point === s.best ? 'knee' : p.front ? 'front' : '')),
 	);
 }
 
@@ -71,11 +71,11 @@ function frontRows(s, points, x, c) {
 		y: p.goals[0],
 		c: c.of(p),
 		front: p.front ? 1 : 0,
-		knee: p.point === s.knee ? 1 : 0,
+		best: p.point === s.best ? 1 : 0,
 		t_settings: settingsText(s, p),
 		t_y: valueText(goal.name, p.goals[0]),
 		t_x: num(x.of(p)),
-		t_note: p.point === s.knee ? 'the knee of the front' : p.front ? 'on the front' : '',
+		t_note: p.point === s.best ? 'build this: the knee of what can be built' : p.front ? 'on the front' : '',
 		t_point: String(p.point),
 		t_goals: s.goals
 			.slice(2)
@@ -152,11 +152,11 @@ function frontDots(s, rows, x, c) {
 	};
 }
 
-/* A ring around the front's knee, and its number. */
-function frontKnee() {
+/* A ring around what to build, the knee of what can be built of the front, and its number. */
+function frontBest() {
 	const at = { x: { field: 'x', type: 'quantitative' }, y: { field: 'y', type: 'quantitative' } };
 	const name = {
-		transform: [{ filter: 'datum.knee === 1' }, { calculate: '"knee: design " + datum.p + ", " + datum.t_y', as: 'label' }],
+		transform: [{ filter: 'datum.best === 1' }, { calculate: '"build: design " + datum.p + ", " + datum.t_y', as: 'label' }],
 		mark: {
 			type: 'text',
 			align: 'left',
@@ -169,7 +169,7 @@ function frontKnee() {
 	};
 	return [
 		{
-			transform: [{ filter: 'datum.knee === 1' }],
+			transform: [{ filter: 'datum.best === 1' }],
 			mark: { type: 'point', size: 220, strokeWidth: 2, filled: false, color: 'var(--mark)' },
 			encoding: at,
 		},
@@ -187,7 +187,7 @@ function frontSpec(s, points, x) {
 		layer: [].concat(
 			s.goals.length === 2 ? [frontLine(s)] : [],
 			[frontDots(s, rows, x, c)],
-			s.knee !== null ? frontKnee() : [],
+			s.best !== null ? frontBest() : [],
 		),
 	};
 }

@@ -287,6 +287,13 @@ static void sentences(const struct ablate_doc *v, struct str *out)
 
 /* --- what to do, by workload --------------------------------------------------------------------------------------- */
 
+/* ", 12.0 %"; nothing where that would be a nought. */
+static void add_saves(struct str *s, double part)
+{
+	if (fabs(100 * part) >= 0.05)
+		str_addf(s, ", %.1f %%", 100 * part);
+}
+
 /* "yes, 12 %": what a verdict advises. */
 static void advice(const struct ablate_doc *v, size_t w, size_t i, struct str *s)
 {
@@ -299,7 +306,7 @@ static void advice(const struct ablate_doc *v, size_t w, size_t i, struct str *s
 
 	str_add(s, words[judged]);
 	if ((judged == ABLATE_RIGHT || judged == ABLATE_WRONG) && alone.known)
-		str_addf(s, ", %.1f %%", 100 * alone.value);
+		add_saves(s, alone.value);
 }
 
 /* On a suite by what it does there; without suites a column a workload. */
@@ -310,8 +317,10 @@ static void suite_advice(struct doc *d, const struct ablate_court *c, size_t k)
 	const struct ablate_suite *s = &c->suites[k];
 	struct str cell = STR_INIT;
 
-	if (s->n)
-		str_addf(&cell, "%s, %.1f %%", words[s->effect], 100 * s->saves);
+	if (s->n) {
+		str_add(&cell, words[s->effect]);
+		add_saves(&cell, s->saves);
+	}
 	doc_put_text(d, str_c(&cell));
 	if (s->n)
 		doc_mark(d, marks[s->effect], 0);
@@ -496,12 +505,14 @@ static void page_change(struct doc *d, const struct ablate_doc *v, size_t i)
 		if (c->mechanism)
 			doc_put_lines(d, DOC_TEXT, lines, c->mechanism);
 		doc_put_lines(d, DOC_SOFT, lines, claimed[c->expects]);
-		page_sets(d, c->sets, c->n_sets);
 		page_ruling(d, v, i);
+		doc_fold(d, "what is set, and each workload");
+		page_sets(d, c->sets, c->n_sets);
 		doc_table_open(d, NULL, NULL);
 		for (size_t w = 0; w < v->x->n_workloads; w++)
 			doc_row(d, verdict_row, &(struct row){ .v = v, .change = i }, w);
 		doc_table_close(d, NULL, NULL);
+		doc_fold(d, NULL);
 	}
 	doc_item(d, false);
 }
@@ -529,14 +540,19 @@ static void ablate_doc_table(struct doc *d, const struct ablate_doc *v)
 		        "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
 		        v->x->n_changes, v->x->base, ablate_how_run(v));
 	if (v->x->n_suites) {
+		doc_fold(d, "claims on suites, in figures");
 		doc_table(
 			d, NULL,
 			"claims on suites: percent of the time (of 'less energy': of that) that is saved, and by how much that may be off",
 			v->x->n_changes, court_row, v);
 		doc_say(d, "\n");
+		doc_fold(d, NULL);
 	}
-	for (size_t w = 0; w < v->x->n_workloads; w++)
+	for (size_t w = 0; w < v->x->n_workloads; w++) {
+		doc_fold(d, v->x->workloads[w].name);
 		workload_table(d, v, w);
+		doc_fold(d, NULL);
+	}
 	mix(d, v);
 	for (size_t i = 0; doc_on_page(d) && i < v->x->n_changes; i++)
 		page_change(d, v, i);

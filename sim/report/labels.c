@@ -73,11 +73,11 @@ static void add_machine(const struct res_stored *const *runs, size_t i, struct s
 	machine_conf_free(base);
 }
 
-static void add_workload(const struct res_stored *r, struct str *out)
+void labels_workload(const struct res_stored *r, struct str *out)
 {
 	const char *source = r->workload.source ? r->workload.source : "", *slash = strrchr(source, '/');
 
-	str_addf(out, ", %s", slash ? slash + 1 : source);
+	str_add(out, slash ? slash + 1 : source);
 	/* A trace's source ends in its range already. */
 	if (r->workload.range && !strstr(source, r->workload.range))
 		str_addf(out, ", %s", r->workload.range);
@@ -111,8 +111,10 @@ static void add_name(const struct res_stored *const *runs, size_t i, const struc
 	const struct res_run *r = &runs[i]->run;
 
 	add_machine(runs, i, out);
-	if (x->workload)
-		add_workload(runs[i], out);
+	if (x->workload) {
+		str_add(out, ", ");
+		labels_workload(runs[i], out);
+	}
 	if (x->start)
 		str_addf(out, ", %s", r->start);
 	if (x->fidelity)

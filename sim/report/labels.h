@@ -7,11 +7,15 @@
 
 #include "results/db/res.h"
 #include "sim/base/arena.h"
+#include "sim/base/str.h"
 
 #define LABELS_KEYS 4
 
 /* names[i] of runs[i]; they live in `a`. */
 int labels_runs(const struct res_stored *const *runs, size_t n, struct arena *a, const char **names, struct err *e);
+
+/* What ran: a model, or a trace's file name and range. */
+void labels_workload(const struct res_stored *r, struct str *out);
 
 /* Parameters in which the machines differ, in the order of the first one's: values by key, then by run; NULL: a machine of
  * another kind, which has no such parameter. */

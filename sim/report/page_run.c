@@ -6,6 +6,7 @@
 #include "sim/report/explain.h"
 #include "sim/report/figure_doc.h"
 #include "sim/report/kinds.h"
+#include "sim/report/labels.h"
 #include "sim/report/page_int.h"
 #include "sim/report/run_verdict.h"
 #include "sim/study/limits.h"
@@ -306,13 +307,15 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 {
 	struct run_made made = { .launches = false };
 	struct baseline *b;
-	struct str trust = STR_INIT;
+	struct str trust = STR_INIT, work = STR_INIT;
 	bool failed;
 	int rc;
 
 	out_json_open(j, NULL, '{');
 	page_run_put_head(j, from, r);
 	out_json_text(j, "called", called);
+	labels_workload(r, &work);
+	out_json_text(j, "work", str_c(&work));
 	out_json_text(j, "within", within);
 	rc = page_lead(j, r, e);
 	put_totals(j, r);
@@ -327,7 +330,8 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	run_made_trust(&made, b, &trust);
 	baseline_free(b);
 	out_json_lines(j, "trust", str_c(&trust));
-	failed = trust.failed;
+	failed = trust.failed || work.failed;
+	str_free(&work);
 	str_free(&trust);
 	put_kinds(j, r);
 	put_limits(j, &r->run);

@@ -258,15 +258,15 @@ static int put_design(struct out_json *j, struct page_points *r, size_t p, const
 	return 0;
 }
 
-/* The knee, then the best of each objective. */
-static int put_designs(struct out_json *j, struct page_points *r, size_t knee, struct err *e)
+/* What to build, then the best of each objective. */
+static int put_designs(struct out_json *j, struct page_points *r, size_t build, struct err *e)
 {
 	char why[300];
 	int rc = 0;
 
 	out_json_open(j, "designs", '[');
 	if (r->t->n_goals > 1)
-		rc = put_design(j, r, knee, "the knee of the front", e);
+		rc = put_design(j, r, build, "build this", e);
 	for (int g = 0; rc == 0 && g < r->t->n_goals && g < BEST_SHOWN; g++) {
 		size_t best = r->t->points[0];
 
@@ -282,8 +282,20 @@ static int put_designs(struct out_json *j, struct page_points *r, size_t knee, s
 	return rc;
 }
 
-/* Which points are on the front, and its knee; t->points stay as they are. */
-static int find_front(struct study *t, bool **out, size_t *knee, struct err *e)
+/* Of the points on the front those that can be built, where there are any. */
+static void keep_buildable(struct study *front)
+{
+	const char *words;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < front->n; i++)
+		if (!sweep_view_beyond(&front->v, &front->v.points[front->points[i]], &words))
+			front->points[kept++] = front->points[i];
+	front->n = kept ? kept : front->n;
+}
+
+/* Which points are on the front, the knee of all, and what of them can be built: `t->points` stay as they are. */
+static int find_front(struct study *t, bool **out, size_t *knee, struct study *can, struct err *e)
 {
 	struct study front = *t;
 	bool *on = arena_array(t->v.a, t->v.n + 1, sizeof *on);
@@ -297,6 +309,8 @@ static int find_front(struct study *t, bool **out, size_t *knee, struct err *e)
 	for (size_t i = 0; i < front.n; i++)
 		on[front.points[i]] = true;
 	*knee = front.points[study_knee(&front)];
+	*can = front;
+	keep_buildable(can);
 	*out = on;
 	return 0;
 }
@@ -345,37 +359,20 @@ static void add_lacks(const struct study *t, size_t p, size_t than, bool worse, 
 }
 
 /* The best of one objective that can be built; of several the knee of what can be built of the front, in its order. */
-static int buildable(const struct study *t, struct study *front, struct err *e)
+static size_t built_at(const struct study *can)
 {
-	const char *words;
-	size_t kept = 0;
-
-	*front = *t;
-	if (study_keep_front(front, e) < 0)
-		return -1;
-	study_sort(front);
-	for (size_t i = 0; i < front->n; i++)
-		if (!sweep_view_beyond(&front->v, &front->v.points[front->points[i]], &words))
-			front->points[kept++] = front->points[i];
-	front->n = kept ? kept : front->n;
-	return 0;
+	return can->n_goals > 1 ? study_knee(can) : 0;
 }
 
 /* What to build, how sure its time is, and what the next design of the front has more and less of. */
-static int put_verdict(struct out_json *j, const struct page_points *r, size_t knee, struct err *e)
+static int put_verdict(struct out_json *j, const struct page_points *r, struct study *can, size_t knee, struct err *e)
 {
-	struct study front;
+	const size_t at = built_at(can), build = can->points[at];
+	const struct res_point *p = &can->v.points[build];
+	const char *words, *beyond = sweep_view_beyond(&can->v, p, &words);
 	struct str line = STR_INIT;
-	size_t at, build;
-	const char *beyond, *words;
-	const struct res_point *p;
+	bool failed;
 
-	if (buildable(r->t, &front, e) < 0)
-		return -1;
-	at = r->t->n_goals > 1 ? study_knee(&front) : 0;
-	build = front.points[at];
-	p = &front.v.points[build];
-	beyond = sweep_view_beyond(&front.v, p, &words);
 	out_json_open(j, "verdict", '[');
 	str_addf(&line, "Build design %llu: ", (unsigned long long)p->point);
 	add_settings(r, build, &line);
@@ -402,11 +399,11 @@ static int put_verdict(struct out_json *j, const struct page_points *r, size_t k
 		str_addf(&line, "No design of the front can be built: of this one %s", beyond);
 		out_json_text(j, NULL, str_c(&line));
 	}
-	if (front.n > 1) {
-		const size_t next = front.points[at + 1 < front.n ? at + 1 : at - 1];
+	if (can->n > 1) {
+		const size_t next = can->points[at + 1 < can->n ? at + 1 : at - 1];
 
 		str_clear(&line);
-		str_addf(&line, "Next to it, design %llu (", (unsigned long long)front.v.points[next].point);
+		str_addf(&line, "Next to it, design %llu (", (unsigned long long)can->v.points[next].point);
 		add_settings(r, next, &line);
 		str_add(&line, ") is better in ");
 		add_lacks(r->t, next, build, false, &line);
@@ -415,9 +412,9 @@ static int put_verdict(struct out_json *j, const struct page_points *r, size_t k
 		out_json_text(j, NULL, str_c(&line));
 	}
 	out_json_close(j, ']');
-	at = line.failed;
+	failed = line.failed;
 	str_free(&line);
-	return at ? err_nomem(e, "for the report") : 0;
+	return failed ? err_nomem(e, "for the report") : 0;
 }
 
 /* --- effects ----------------------------------------------------------------------------------------------- */
@@ -527,21 +524,23 @@ static void put_failures(struct out_json *j, const struct sweep_view *v)
 static int put_results(struct out_json *j, struct study *t, struct err *e)
 {
 	struct page_points r = { .t = t };
-	size_t knee = 0;
+	struct study can;
+	size_t knee = 0, best;
 	bool *front = NULL;
 
 	if (t->n == 0)
 		return 0;
-	if (find_front(t, &front, &knee, e) < 0 || read_axes(&r, e) < 0)
+	if (find_front(t, &front, &knee, &can, e) < 0 || read_axes(&r, e) < 0)
 		return -1;
+	best = can.points[built_at(&can)];
 	put_axes(j, &r);
-	if (put_verdict(j, &r, knee, e) < 0)
+	if (put_verdict(j, &r, &can, knee, e) < 0)
 		return -1;
 	if (t->n_goals > 1)
-		out_json_u64(j, "knee", t->v.points[knee].point);
+		out_json_u64(j, "best", t->v.points[best].point);
 	else
-		out_json_null(j, "knee");
-	if (put_points(j, &r, front, e) < 0 || put_designs(j, &r, knee, e) < 0 || put_effects(j, &r, e) < 0)
+		out_json_null(j, "best");
+	if (put_points(j, &r, front, e) < 0 || put_designs(j, &r, best, e) < 0 || put_effects(j, &r, e) < 0)
 		return -1;
 	return page_curves(j, &r, e);
 }

@@ -5,6 +5,7 @@
 
 #include "sim/ui/out_int.h"
 
+#define FEW      3   /* columns have room on a phone */
 #define BAR_MOST 100 /* pixels */
 
 static const char style[] =
@@ -114,7 +115,7 @@ void out_write_html(const struct out_table *t, struct str *to)
 
 	if (t->title)
 		out_html_element("h2", "", t->title, to);
-	str_add(to, "<table class=\"stack\"><thead><tr>");
+	str_add(to, cols > FEW ? "<table class=\"stack\"><thead><tr>" : "<table><thead><tr>");
 	for (size_t i = 0; i < cols; i++)
 		out_html_element("th", t->cols[i].type == OUT_TEXT ? "" : "n", t->cols[i].name, to);
 	str_add(to, "</tr></thead>\n<tbody>\n");
