@@ -2,10 +2,17 @@
 
 const RUN_COLORS = ['var(--measured)', 'var(--simulated)'];
 
+/* "+40 %"; null where there is none to tell. */
+function change(was, is) {
+	const by = was > 0 ? 100 * (is / was - 1) : 0;
+	return Math.abs(by) < 0.05 ? null : (by > 0 ? '+' : '') + pct(by);
+}
+
 /* Two bars a name, of the first run and of the second; `unit` stands on the axis. */
 function pairChart(id, c, field, rows, values, unit) {
 	const shown = rows.filter((r) => Math.max(...values(r).map(Math.abs)) > 0),
-		note = (r, i) => num(values(r)[i]) + (i && values(r)[0] > 0 && !NARROW ? `  (${signed(pct(100 * (values(r)[1] / values(r)[0] - 1)))})` : '');
+		more = (r, i) => (i && !NARROW ? change(...values(r)) : null),
+		note = (r, i) => num(values(r)[i]) + (more(r, i) ? `  (${more(r, i)})` : '');
 	return chart(
 		id,
 		barsSpec(
@@ -23,7 +30,6 @@ function pairChart(id, c, field, rows, values, unit) {
 	);
 }
 
-const signed = (text) => (text.startsWith('-') ? text : '+' + text);
 
 function showCompared(c) {
 	const said = el('div', 'verdict');
@@ -32,7 +38,7 @@ function showCompared(c) {
 	for (const t of c.totals) {
 		const [a, b] = t.values;
 		if (a !== null && b !== null)
-			tiles.append(tile(`${num(b)} ${t.unit}`, t.figure, `instead of ${num(a)}${a > 0 ? `, ${signed(pct(100 * (b / a - 1)))}` : ''}`));
+			tiles.append(tile(`${num(b)} ${t.unit}`, t.figure, a === b ? 'in both' : `instead of ${num(a)}${change(a, b) ? `, ${change(a, b)}` : ''}`));
 	}
 	return [
 		said,
