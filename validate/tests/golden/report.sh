@@ -40,8 +40,8 @@ echo "the lines, their knees by place:"
 part curves s.html | grep -E '"(x|by|panel|knee)"'
 echo "the axes:"
 part axes s.html | grep -E '"(key|type|follows)"'
-echo "front and knee:"
-page_data s.html | grep -Eo '"knee": [0-9]+, "columns"'
+echo "front and the best of it:"
+page_data s.html | grep -Eo '"best": [0-9]+, "columns"'
 page_data s.html | grep -Eo '\[[0-9]+, 1, \[[0-9, ]*\], \[[0-9., ]*\]'
 echo "designs:"
 page_data s.html | grep -Eo '"why": "[^"]*", "point": [0-9]+'
