@@ -77,7 +77,7 @@ ACCURACY_OF = cases picks tables tables_ops tables_experts rows blocks score acc
 CLI = cmd topics completion completion_kinds man export export_chakra explain report page \
       ops_table ops_rows workloads workload_options workload_build workload_attend rates \
       run serve serve_answer compare limits ablate design design_answer \
-      config config_check config_explain config_tech config_area config_cost config_rows config_peaks \
+      config config_list config_check config_explain config_tech config_area config_cost config_rows config_peaks \
       sweep mixed sweep_inputs sweep_announce sweep_show merge pareto study study_commands study_files \
       gpu gpu_energy validate validate_gpu validate_profile validate_counters validate_ops validate_totals \
       calibrate calibrate_energy calibrate_rows \

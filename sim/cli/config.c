@@ -4,6 +4,7 @@
 #include <string.h>
 
 const struct cmd cmd_config_table[] = {
+	{ "list", cmd_config_list, NULL, "the machines that come with npusim" },
 	{ "check", cmd_config_check, NULL, "read machine files and say what is wrong with them" },
 	{ "show", cmd_config_show, NULL, "a machine with every parameter resolved" },
 	{ "explain", cmd_config_explain, NULL,
