@@ -353,7 +353,7 @@ int tables_read(struct input *in, const struct tables_device *d, const struct ta
 			goto out;
 		}
 	if (rc == 0)
-		cases_time(out, &t.gpu);
+		rc = cases_time_capped(out, &t.gpu, e);
 out:
 	gpu_traffic_free(t.traffic);
 	csv_free(t.csv);
