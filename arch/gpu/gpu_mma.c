@@ -41,7 +41,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
 	/* Above its rated clock is where a board boosts to; below it is what a cap leaves of instructions that need more. */
 	const uint64_t clock = g->clock < g->top || g->c->clock_tensor < g->clock ? g->clock : g->c->clock_tensor;
-	ps_t trip, math, own, step;
+	ps_t trip, math, rounds, own, step;
 
 	if (!k->tile_m || !k->tile_n || !k->tile_k || s->batch > 1) {
 		gpu_plain(g, l, t);
@@ -63,8 +63,9 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		rate = rate * gpu_flop_8bit(g->c, l->op->dtype) / g->c->flop_fp8;
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), clock);
-	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, clock);
-	t->start = p->setup;
+	rounds = clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, clock);
+	own = bits == 8 ? gpu_overlap(4, math, rounds) : math + rounds;
+	t->start = p->setup + clock_span(k->cycles, clock);
 	if (!k->asynchronous || k->stages < 3) {
 		own += trip * p->through / MILLION;
 	} else {
@@ -76,6 +77,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	t->chain = x.rounds * steps * step;
 	t->pipe = x.rounds * steps * mates * math;
 	t->memory = ps_max(gpu_product_dram(g, &l->mem, x.sms), clock_transfer(x.ctas * steps * bytes, g->c->l2_rate));
+	t->chain = gpu_overlap(g->c->overlap, t->chain, clock_span(k->in_turn * x.ctas, clock));
 	t->body = gpu_overlap(g->c->overlap, t->chain, t->memory);
 	t->finish = clock_transfer((uint64_t)k->tile_m * k->tile_n * 4, p->store_rate);
 }
