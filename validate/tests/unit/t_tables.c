@@ -353,6 +353,8 @@ TEST(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
 	CHECK_U64(b.set.n, 2);
 	CHECK_U64(b.set.v[0].n_ops, 2);
 	CHECK(b.set.stream.ops[0].kind == OP_CONVERT);
+	CHECK_U64(b.set.work.launches[0].at->grid[0], 16); /* a CTA a token */
+	CHECK_STR(b.set.work.launches[0].kernel.name, "fp8_quantise");
 	CHECK_U64(b.set.v[1].n_ops, 3); /* and a copy beside one row */
 	CHECK_U64(b.st.host_bound, 1);
 	CHECK_U64(b.st.no_rule, 1);
@@ -543,6 +545,13 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm bfloat16", 5);
 }
 
+TEST(fp8_and_fp4_products_by_data_sheet)
+{
+	within("l40s", "gemm_m1-64_l40s.csv.gz", "gemm fp8", 16);
+	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm fp8", 8);
+	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm nvfp4", 12);
+}
+
 SUITE(t_tables, T(prompts_are_causal_and_a_window_shortens_them),
       T(experts_are_two_grouped_products_of_the_fullest_chip), T(experts_are_those_of_the_model_that_has_such_shapes),
       T(tiles_of_other_chips_are_cleared), T(uneven_draws_keep_all_picks_and_fill_the_first_chip),
@@ -552,4 +561,5 @@ SUITE(t_tables, T(prompts_are_causal_and_a_window_shortens_them),
       T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
-      T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));
+      T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet),
+      T(fp8_and_fp4_products_by_data_sheet));
