@@ -71,7 +71,7 @@ REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc mode
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen number out out_html out_sql shells outfile opt opt_help opt_jobs inner opt_files opt_man opt_complete progress
-ACCURACY_OF = cases picks tables tables_ops tables_experts rows blocks score accuracy silicon interval interval_family interval_pair interval_totals \
+ACCURACY_OF = cases cases_clock picks tables tables_ops tables_experts rows blocks score accuracy silicon interval interval_family interval_pair interval_totals \
               energy energy_count energy_step energy_score fit fit_plan fit_energy fit_rows rates_map rates_run \
               probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced probe_tiled probe_link
 CLI = cmd topics completion completion_kinds man export export_chakra explain report page \

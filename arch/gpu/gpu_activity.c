@@ -58,11 +58,15 @@ void gpu_activity_read(struct gpu_activity *x, uint64_t bytes, enum dtype d)
 
 /* --- tensor cores ---------------------------------------------------------------------------------------------- */
 
+/* Two of 4 bits have the operands' bits of one of 8, and count as that: fp8's costs are half of bf16's, too. */
 static void macs(struct gpu_activity *x, uint64_t issued, uint64_t useful, enum dtype d, bool live)
 {
-	x->n[GPU_EVENT_mac] += issued;
+	const uint64_t in_one = dtype_bits(d) <= 4 ? 2 : 1;
+
+	x->n[GPU_EVENT_mac] += issued / in_one;
+	useful /= in_one;
 	if (live)
-		x->n[dtype_bits(d) == 8 ? GPU_EVENT_mac_fp8
+		x->n[dtype_bits(d) <= 8 ? GPU_EVENT_mac_fp8
 		     : d == DT_FP16     ? GPU_EVENT_mac_fp16
 		                        : GPU_EVENT_mac_bf16] += useful;
 }

@@ -77,11 +77,16 @@ static const struct tile tiles[] = {
 
 /* vLLM's CUTLASS fp8 products go by tokens and outputs, once by k; k is never split. The first row that has room for
  * both, and enough of k, is taken. Source: its *_fp8_dispatch.cuh for sm89, sm90, sm100 and sm120; where those leave the
- * stages to the library they are what shared memory holds. */
+ * stages to the library they are what shared memory holds.
+ * Cycles: one of four rows each of an L40S and an RTX PRO 6000. Beside loads and products a CTA takes 2,000 to 10,000 cycles on Ada,
+ * 2,400 on GB20x; what those are, and for what CTAs of 64 columns wait one after the other where they have 32 rows or more (56 us
+ * of 800 that have 32 of k), is not known. Cycles of a stage for few tokens on data-centre Blackwell: 10 rows of
+ * a B200 in sight with k of 10,240 and more and 64 to 1,024 outputs, less what quantising takes there. */
 struct fp8_tile {
 	uint32_t from, to;
 	uint64_t tokens, outputs, least_k;
 	struct tile tile;
+	uint32_t loop_cycles, cycles, in_turn; /* arch/gpu/kernel.h; 0: what others take */
 };
 
 #define ANY UINT64_MAX
@@ -89,35 +94,37 @@ struct fp8_tile {
 	{ \
 		"cutlass_scaled_mm_fp8_" name, 0, 8, n, m, k, stages, cluster, threads, registers, false, form \
 	}
-#define ADA(name, n, m, k, stages, threads) FP8(name, n, m, k, stages, 1, threads, 128, KERNEL_MMA)
-#define GEFORCE(name, n, m, k, stages)      FP8(name, n, m, k, stages, 1, 384, 168, KERNEL_MMA)
-#define TMA(name, n, m, k, stages, cluster) FP8(name, n, m, k, stages, cluster, 384, 168, KERNEL_PRODUCT)
+#define ADA(name, n, m, k, stages, threads, cycles, turn) \
+	FP8(name, n, m, k, stages, 1, threads, 128, KERNEL_MMA), 0, cycles, turn
+#define GEFORCE(name, n, m, k, stages) FP8(name, n, m, k, stages, 1, 384, 168, KERNEL_MMA), 0, 2400, 0
+#define TMA(name, n, m, k, stages, cluster, loop) \
+	FP8(name, n, m, k, stages, cluster, 384, 168, KERNEL_PRODUCT), loop, 0, 0
 
 static const struct fp8_tile fp8_tiles[] = {
-	{ 89, 89, 16, 8192, 0, ADA("16x64_128x5", 64, 16, 128, 5, 64) },
-	{ 89, 89, 16, 16384, 0, ADA("16x128_64x5", 128, 16, 64, 5, 64) },
-	{ 89, 89, 32, 8192, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128) },
-	{ 89, 89, 32, 16384, 0, ADA("32x128_128x4", 128, 32, 128, 4, 128) },
-	{ 89, 89, 32, ANY, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128) },
-	{ 89, 89, 64, 8192, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128) },
-	{ 89, 89, 64, 16384, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
-	{ 89, 89, 64, ANY, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128) },
-	{ 89, 89, 128, 8192, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
-	{ 89, 89, 128, 16384, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
-	{ 89, 89, 128, ANY, 0, ADA("128x64_128x3", 64, 128, 128, 3, 128) },
-	{ 89, 89, 256, 4096, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
-	{ 89, 89, ANY, ANY, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
-	{ 90, 99, 16, ANY, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
-	{ 90, 99, 64, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
-	{ 90, 99, 64, ANY, 0, TMA("swapped_64x64_256x6", 64, 64, 256, 6, 1) },
-	{ 90, 99, 128, ANY, 0, TMA("64x128_128x8", 128, 64, 128, 8, 1) },
-	{ 90, 99, ANY, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1) },
-	{ 100, 119, 16, ANY, 0, TMA("swapped_128x32_128x10", 128, 32, 128, 10, 4) },
-	{ 100, 119, 63, ANY, 0, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4) },
-	{ 100, 119, 64, ANY, 4096, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4) },
-	{ 100, 119, 64, ANY, 0, TMA("64x64_128x13", 64, 64, 128, 13, 1) },
-	{ 100, 119, 256, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1) },
-	{ 100, 119, ANY, ANY, 0, TMA("256x128_128x4", 128, 256, 128, 4, 2) },
+	{ 89, 89, 16, 8192, 0, ADA("16x64_128x5", 64, 16, 128, 5, 64, 1800, 20) },
+	{ 89, 89, 16, 16384, 0, ADA("16x128_64x5", 128, 16, 64, 5, 64, 3800, 0) },
+	{ 89, 89, 32, 8192, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128, 8300, 150) },
+	{ 89, 89, 32, 16384, 0, ADA("32x128_128x4", 128, 32, 128, 4, 128, 7000, 0) },
+	{ 89, 89, 32, ANY, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128, 8300, 150) },
+	{ 89, 89, 64, 8192, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128, 10500, 120) },
+	{ 89, 89, 64, 16384, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128, 9000, 0) },
+	{ 89, 89, 64, ANY, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128, 10500, 120) },
+	{ 89, 89, 128, 8192, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128, 9000, 0) },
+	{ 89, 89, 128, 16384, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128, 9000, 0) },
+	{ 89, 89, 128, ANY, 0, ADA("128x64_128x3", 64, 128, 128, 3, 128, 10500, 120) },
+	{ 89, 89, 256, 4096, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128, 9000, 0) },
+	{ 89, 89, ANY, ANY, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128, 9000, 0) },
+	{ 90, 99, 16, ANY, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1, 0) },
+	{ 90, 99, 64, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1, 0) },
+	{ 90, 99, 64, ANY, 0, TMA("swapped_64x64_256x6", 64, 64, 256, 6, 1, 0) },
+	{ 90, 99, 128, ANY, 0, TMA("64x128_128x8", 128, 64, 128, 8, 1, 0) },
+	{ 90, 99, ANY, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1, 0) },
+	{ 100, 119, 16, ANY, 0, TMA("swapped_128x32_128x10", 128, 32, 128, 10, 4, 108) },
+	{ 100, 119, 63, ANY, 0, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4, 0) },
+	{ 100, 119, 64, ANY, 4096, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4, 0) },
+	{ 100, 119, 64, ANY, 0, TMA("64x64_128x13", 64, 64, 128, 13, 1, 0) },
+	{ 100, 119, 256, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1, 0) },
+	{ 100, 119, ANY, ANY, 0, TMA("256x128_128x4", 128, 256, 128, 4, 2, 0) },
 	{ 120, 129, 16, ANY, 0, GEFORCE("16x64_128x9", 64, 16, 128, 9) },
 	{ 120, 129, 32, ANY, 0, GEFORCE("32x64_128x7", 64, 32, 128, 7) },
 	{ 120, 129, 256, ANY, 0, GEFORCE("64x64_128x5", 64, 64, 128, 5) },
@@ -177,6 +184,10 @@ static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct
 	return t;
 }
 
+/* Cycles of 128 outputs and a stage of GB20x's fp4 kernel that CTAs take one after the other, from the L2 as from DRAM: one of
+ * four rows of an RTX PRO 6000. Of what is not known; of 64 tokens it is two thirds of one's. */
+#define FP4_TURN 19
+
 static uint64_t smem_of(const struct tile *t)
 {
 	return (uint64_t)t->stages * t->k * (t->n + t->m) * t->bits / 8;
@@ -211,6 +222,7 @@ static void gpu_geometry_product(const struct gpu *g, const struct kernels *k, c
 	x->stages = t->stages;
 	x->cluster_m = t->cluster;
 	x->cluster_n = 1;
+	x->stage_turn = t->bits == 4 && t->form == KERNEL_MMA ? FP4_TURN * t->n / 128 : 0;
 	x->splits_k = splits > 1;
 	x->moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
 	if (splits == 1)
@@ -275,6 +287,9 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 		    o->shape.k < f->least_k || o->shape.n > f->outputs || f->tile.cluster > g->sms)
 			continue;
 		gpu_geometry_product(g, k, o, &f->tile, 1, out);
+		out->kernel[0].loop_cycles = f->loop_cycles;
+		out->kernel[0].cycles = f->cycles;
+		out->kernel[0].in_turn = f->in_turn;
 		return true;
 	}
 	return false;
@@ -357,6 +372,12 @@ static void elementwise(const struct kernels *k, const struct op *o, struct geom
 		gpu_geometry_put(out, k, o, "vllm::cvt_fp16_to_fp4",
 		                 (struct grid){ div_up(o->shape.elems, 4096), 1, 1, 256 });
 		out->at[0].registers = 40;
+		return;
+	}
+	if (o->kind == OP_CONVERT && o->out_dtype == DT_FP8 && o->shape.rows > 1) { /* a CTA a token */
+		gpu_geometry_put(out, k, o, "vllm::scaled_fp8_quant_kernel_strided",
+		                 (struct grid){ o->shape.rows, 1, 1, 256 });
+		out->at[0].registers = 32;
 		return;
 	}
 	gpu_geometry_put(out, k, o,

@@ -219,3 +219,47 @@ uint64_t gpu_power_pace(const struct gpu *g, gpu_took_fn *took, void *arg)
 	}
 	return ps_min(low * GPU_CLOCK_STEP, g->clock);
 }
+
+/* --- launches that run over and over ----------------------------------------------------------------------------- */
+
+bool gpu_power_counts(const struct gpu_launch *l)
+{
+	return l->op->kind != OP_OPAQUE && l->op->kind != OP_COLLECTIVE;
+}
+
+static uint64_t mean_power(const struct gpu *at, void *arg)
+{
+	const struct gpu_running *r = arg;
+	uint64_t fj = 0;
+	ps_t t = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct gpu_energy e;
+		ps_t took;
+
+		if (!gpu_power_counts(&r->l[i]))
+			continue;
+		took = gpu_time(at, &r->l[i]).total;
+		gpu_energy_of(at, &r->x[i], took, &e);
+		fj = energy_add(fj, gpu_energy_sum(&e));
+		t += took;
+	}
+	return energy_power(fj, t);
+}
+
+static ps_t all_take(const struct gpu *at, void *arg)
+{
+	const struct gpu_running *r = arg;
+	ps_t t = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		t += gpu_power_counts(&r->l[i]) ? gpu_time(at, &r->l[i]).total : 0;
+	return t;
+}
+
+uint64_t gpu_power_clock_of(const struct gpu *g, struct gpu_running *r)
+{
+	const struct gpu capped = gpu_at_clock(g, gpu_power_clock(g, mean_power, r));
+
+	return gpu_power_pace(&capped, all_take, r);
+}

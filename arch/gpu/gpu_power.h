@@ -21,7 +21,8 @@
 #include "arch/gpu/gpu_activity.h"
 #include "arch/power/energy.h"
 
-#define GPU_CLOCK_STEP 15000 /* kHz, as an H200's clocks are found */
+#define GPU_POWER_LOOK (100 * PS_MS) /* that a board's controller looks at */
+#define GPU_CLOCK_STEP 15000         /* kHz, as an H200's clocks are found */
 
 /* X(name, block, what it is): the parts that are no events. */
 /* clang-format off */
@@ -69,5 +70,15 @@ uint64_t gpu_power_clock(const struct gpu *g, gpu_power_fn *watts, void *arg);
 /* Of power.mode pace, the lowest clock at which that takes no more than power.latency_target; else the device's. */
 typedef ps_t gpu_took_fn(const struct gpu *at, void *arg);
 uint64_t gpu_power_pace(const struct gpu *g, gpu_took_fn *took, void *arg);
+
+/* Launches that run over and over, and what each does (gpu_activity). Collectives, and ops that nobody knows, are in no sum. */
+struct gpu_running {
+	const struct gpu_launch *l;
+	const struct gpu_activity *x;
+	size_t n;
+};
+bool gpu_power_counts(const struct gpu_launch *l);
+/* Their clock under the cap, and no faster than power.mode asks for. */
+uint64_t gpu_power_clock_of(const struct gpu *g, struct gpu_running *r);
 
 #endif

@@ -157,6 +157,12 @@ static uint64_t tokens_alone(const struct gpu *g, const struct tiles *x, uint64_
 	return cm > 1 || !in_gpc ? 0 : 2 * columns < in_gpc ? 100 * columns / in_gpc : 100 / SMS_OF_TPC;
 }
 
+/* Of a stage of the pipeline, or what a kernel's own takes where that is told. */
+static ps_t stage_of(const struct gpu *g, const struct kernel *k, ps_t one, uint64_t boxes)
+{
+	return k->loop_cycles ? clock_span(k->loop_cycles, g->clock) : one * boxes;
+}
+
 static void tensor_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = &g->cfg->product;
@@ -181,7 +187,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, tensor_rate(g, o->dtype)),
 	                  gpu_tensor_clock(g, bits <= 8 ? p->clock_fp8 : g->c->clock_tensor)) *
 	       1000000 / p->tensor;
-	work = gpu_overlap(2, wide * p->step, math);
+	work = gpu_overlap(2, stage_of(g, k, p->step, wide), math);
 	l2 = clock_transfer(x.ctas * (weights / shared + tokens_alone(g, &x, s->batch ? s->batch : 1, cm, cn) * tokens *
 	                                                         rows / k->tile_n / 100),
 	                    p->l2_rate);
@@ -191,7 +197,8 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	}
 	dram = gpu_product_dram(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
 	step = gpu_overlap(8, gpu_overlap(pow, work, gpc), l2);
-	fill = gpu_overlap(pow, gpu_product_part(wide * p->step_fill, gpu_missed(&l->mem), 1000000), step);
+	fill = gpu_overlap(pow, gpu_product_part(stage_of(g, k, p->step_fill, wide), gpu_missed(&l->mem), 1000000),
+	                   step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
 
@@ -200,7 +207,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	t->start = p->setup + gpu_step(g, &l->mem) + (bits <= 8 ? p->scaled : 0);
 	t->body = gpu_overlap(pow, chain, dram);
 	t->finish = end + k->finish * gpu_step(g, &l->mem);
-	t->chain = steps * wide * p->step;
+	t->chain = steps * stage_of(g, k, p->step, wide);
 	t->memory = ps_max(dram, steps * gpu_overlap(8, l2, gpc));
 	t->pipe = steps * math;
 }

@@ -94,6 +94,8 @@ enum kernel_moves {
 	X(joins, "extent of the launch before (1: x, 2: y) that counts the parts a thread joins one after the other") \
 	X(barriers_once, "barriers of the CTA outside its loop") \
 	X(thread_instructions, "instructions a thread executes beside those of its elements") \
+	X(in_turn, "cycles that a launch's CTAs take one after the other, wherever they are") \
+	X(stage_turn, "the same at each stage of a pipeline") \
 	X(look_back, "1: CTAs wait for one another in order, so that the loop is over the CTAs")
 
 struct kernel {

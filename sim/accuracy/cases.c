@@ -455,8 +455,12 @@ int cases_move(struct cases *c, const struct cases_rules *r, const struct machin
 
 	if (t && !c->of_cases)
 		rc = gpu_work_run(&c->work, true, t, e);
-	for (size_t i = 0; rc == 0 && c->of_cases && i < c->n; i++)
-		rc = move_case(c, &c->v[i], rule_of(r, c->v[i].group), 3 * m->mem.l2.size, t, e);
+	for (size_t i = 0; rc == 0 && c->of_cases && i < c->n; i++) {
+		const struct case_rule *rule = rule_of(r, c->v[i].group);
+
+		c->v[i].before = (rule && rule->calls > c->v[i].reps ? rule->calls : c->v[i].reps) - 1;
+		rc = move_case(c, &c->v[i], rule, 3 * m->mem.l2.size, t, e);
+	}
 	gpu_traffic_free(t);
 	return rc;
 }

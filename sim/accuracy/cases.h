@@ -26,6 +26,7 @@ struct sample {
 	uint32_t launch;          /* of the stream; UINT32_MAX: a case, all of its ops' launches */
 	enum sample_split split;
 	uint64_t hash;        /* for folds */
+	uint64_t before;      /* calls right before those that are timed, as far as is known; of a case */
 	ps_t around;          /* what the benchmark's way of measuring adds: stated, not modelled */
 	struct gpu_time time; /* filled by cases_time; the parts summed over a case's launches */
 };
@@ -62,6 +63,9 @@ int cases_make(const struct trace *t, struct rules *rules, const struct kernels 
 int cases_move(struct cases *c, const struct cases_rules *r, const struct machine_cfg *m, struct err *e);
 /* Every sample's time on this device; needs cases_move once, and again only when the memory changes. */
 void cases_time(struct cases *c, const struct gpu *g);
+/* The same on a board that has a cap or keeps a time, at the clock which that leaves: of steps all launches' together, as `run` has
+ * it; of a case its own, where the calls before it last as long as the controller looks at. In bursts a cap is not felt. */
+int cases_time_capped(struct cases *c, const struct gpu *g, struct err *e);
 void cases_time_one(struct cases *c, size_t i, const struct gpu *g);
 /* Another value for one number of a kernel template, in all launches of it. */
 void cases_put(struct cases *c, const struct kernel_number *n, uint32_t value);

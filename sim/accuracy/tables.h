@@ -15,7 +15,7 @@
  * is six calls on six copies of the weights, one of another type one call on one copy, attention one call. So a sample
  * is its kernels, what a node takes in a process that has captured many graphs (the collector is one process: 0.38 us,
  * arch/gpu/host.c), and its part of the graph's own launch (host.graph_launch of the machine): stated, not fitted. fp8 and
- * fp4 products include the kernel that quantises the tokens, and of one row something as long as a copy that nobody named;
+ * fp4 products include the kernel that quantises the tokens: a CTA each, but of one row by others that nobody named, a copy longer;
  * attention of vLLM before 0.20 ("vllm_flash_attn") and of prompts the one that writes the new keys and values (time by keys and by
  * tokens in both tables of prompts shows it), of FlashAttention 3 the one that plans its parts, which an engine runs once a step. Block-scaled fp8 was run without a graph: those are times of the host, and the
  * rows are left out, counted.

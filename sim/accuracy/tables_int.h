@@ -7,6 +7,8 @@
 #include "traces/text/csv.h"
 
 #define TABLES_OPS 12 /* at most, of a row */
+#define TABLES_BEFORE \
+	6 /* calls before the graph and replays of it, before it is timed (collector/helper.py: three and three) */
 
 enum column {
 	GPU,

@@ -201,6 +201,7 @@ void tables_add_sample(struct table *t, const char *name, const char *cls, uint3
 		              .launch = UINT32_MAX,
 		              .split = SAMPLE_HELD_OUT,
 		              .hash = hash_str(HASH_INIT, name),
+		              .before = TABLES_BEFORE * calls,
 		              .around = h->graph_launch / calls + nodes * (NODE > h->record ? NODE - h->record : 0) };
 }
 

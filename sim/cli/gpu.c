@@ -88,8 +88,7 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 	if (cases_make(&t->trace, in->rules, in->kernels, t->arena, c, e) < 0 ||
 	    cases_move(c, in->case_rules, &in->conf->cfg, e) < 0)
 		return err_add(e, "reading '%s'", path);
-	cases_time(c, &g);
-	return 0;
+	return cases_time_capped(c, &g, e);
 }
 
 static int gpu_read_table(struct gpu_inputs *in, const struct gpu_options *o, const char *path, struct err *e)

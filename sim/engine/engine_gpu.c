@@ -34,62 +34,10 @@ static void stalls_of(const struct gpu_time *t, ps_t *stall)
 
 /* --- energy ------------------------------------------------------------------------------------------------------ */
 
-/* What the launches of a run do; counted once, as no clock changes it. NULL: the board's power is not modelled. */
-struct running {
-	const struct gpu_work *w;
-	const struct gpu_activity *x;
-};
-
 /* Whose time is the links'. */
 static bool is_collective(const struct op *o)
 {
 	return o->kind == OP_COLLECTIVE && op_is_timed(o);
-}
-
-/* Carried ops are in no sum; collectives' energy is told apart. */
-static bool engine_gpu_counts(const struct running *n, size_t i)
-{
-	const struct op *o = n->w->launches[i].op;
-
-	return o->kind != OP_OPAQUE && o->kind != OP_COLLECTIVE;
-}
-
-static uint64_t mean_power(const struct gpu *at, void *arg)
-{
-	const struct running *n = arg;
-	uint64_t fj = 0;
-	ps_t t = 0;
-
-	for (size_t i = 0; i < n->w->n; i++) {
-		struct gpu_energy e;
-		ps_t took;
-
-		if (!engine_gpu_counts(n, i))
-			continue;
-		took = gpu_time(at, &n->w->launches[i]).total;
-		gpu_energy_of(at, &n->x[i], took, &e);
-		fj = energy_add(fj, gpu_energy_sum(&e));
-		t += took;
-	}
-	return energy_power(fj, t);
-}
-
-static ps_t all_take(const struct gpu *at, void *arg)
-{
-	const struct running *n = arg;
-	ps_t t = 0;
-
-	for (size_t i = 0; i < n->w->n; i++)
-		t += engine_gpu_counts(n, i) ? gpu_time(at, &n->w->launches[i]).total : 0;
-	return t;
-}
-
-/* Under the cap, and no faster than it must be. */
-static uint64_t clock_for(const struct gpu *g, struct running *n)
-{
-	const struct gpu capped = gpu_at_clock(g, gpu_power_clock(g, mean_power, n));
-
-	return gpu_power_pace(&capped, all_take, n);
 }
 
 /* Data of random values toggle; those of one value do not, whatever the format. */
@@ -321,7 +269,7 @@ static int engine_gpu_run(const struct machine_conf *conf, const struct run_opts
 	    energy_rows(work, a, out, e) < 0)
 		goto out;
 	if (work)
-		g = gpu_at_clock(&g, clock_for(&g, &(struct running){ &w, work }));
+		g = gpu_at_clock(&g, gpu_power_clock_of(&g, &(struct gpu_running){ w.launches, work, w.n }));
 	results(&conf->cfg, &g, &w, work, took, out);
 	rc = 0;
 out:

@@ -31,6 +31,16 @@ echo "slower: $(below "$(number total_us "$TMP/a")" "$(number total_us "$TMP/c")
 grep -E '^  "(energy_uj|power_w|clock_mhz)"' "$TMP/n"
 [ "$(number total_us "$TMP/n")" = "$(number total_us "$TMP/a")" ] && echo "without power the same time"
 
+echo "validate has the clock that run has"
+for cap in 700 170; do
+	"$NPUSIM" run -c $GPU -t "$TMP/t.db" --set "power.cap=$cap W" --format json >"$TMP/r"
+	"$NPUSIM" validate -c $GPU -t "$TMP/t.db" --set "power.cap=$cap W" --worst 0 --format csv |
+		awk -F, -v run="$(number total_us "$TMP/r")" 'NR > 1 { sum += $(NF-8) } END { print sum, run }'
+done | awk '{ v[NR] = $1; r[NR] = $2 } END {
+	longer = v[2] / v[1]
+	same = (longer > 1.01 && longer > 0.999 * r[2] / r[1] && longer < 1.001 * r[2] / r[1])
+	print "under 170 W a profile takes longer by as much as a run does: " same }'
+
 echo "refused"
 try config check $GPU --set 'power.cap=70 W'
 try config check $GPU --set 'power.cap=70'

@@ -302,6 +302,32 @@ TEST(a_product_row_is_a_sample_with_its_share_of_the_graph)
 	bed_down(&b);
 }
 
+/* 36 calls of 10 ms before those that are timed outlast what a board's controller looks at, those of 10 us do not. */
+TEST(a_cap_slows_calls_that_outlast_the_controller)
+{
+	static const char text[] = GEMM "G,k,bfloat16,8192,8192,8192,5000\nG,k,bfloat16,64,1024,1024,5\n";
+	struct bed b;
+	ps_t free[2];
+
+	bed_up(&b, DEVICE AMPERE);
+	b.conf->cfg.gpu.power = (struct gpu_power_cfg){ .idle = 100000000,
+		                                        .idle_low = 50000000,
+		                                        .reach = 1000000,
+		                                        .slope = 450000,
+		                                        .awake_rate = UINT64_C(1000000000000),
+		                                        .mac = 1000 };
+	CHECK_OK(read_text(&b, text, NULL), b.e);
+	CHECK_U64(b.set.v[0].before, 36);
+	free[0] = b.set.v[0].time.total;
+	free[1] = b.set.v[1].time.total;
+	CHECK(36 * free[0] > 100 * PS_MS && 36 * free[1] < 100 * PS_MS);
+	b.conf->cfg.gpu.power.cap = 150000000;
+	CHECK_OK(read_text(&b, text, NULL), b.e);
+	CHECK(b.set.v[0].time.total > free[0]);
+	CHECK_U64(b.set.v[1].time.total, free[1]);
+	bed_down(&b);
+}
+
 TEST(copies_that_fit_are_found_again)
 {
 	struct bed b;
@@ -327,6 +353,8 @@ TEST(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
 	CHECK_U64(b.set.n, 2);
 	CHECK_U64(b.set.v[0].n_ops, 2);
 	CHECK(b.set.stream.ops[0].kind == OP_CONVERT);
+	CHECK_U64(b.set.work.launches[0].at->grid[0], 16); /* a CTA a token */
+	CHECK_STR(b.set.work.launches[0].kernel.name, "fp8_quantise");
 	CHECK_U64(b.set.v[1].n_ops, 3); /* and a copy beside one row */
 	CHECK_U64(b.st.host_bound, 1);
 	CHECK_U64(b.st.no_rule, 1);
@@ -517,13 +545,21 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm bfloat16", 5);
 }
 
+TEST(fp8_and_fp4_products_by_data_sheet)
+{
+	within("l40s", "gemm_m1-64_l40s.csv.gz", "gemm fp8", 16);
+	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm fp8", 8);
+	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm nvfp4", 12);
+}
+
 SUITE(t_tables, T(prompts_are_causal_and_a_window_shortens_them),
       T(experts_are_two_grouped_products_of_the_fullest_chip), T(experts_are_those_of_the_model_that_has_such_shapes),
       T(tiles_of_other_chips_are_cleared), T(uneven_draws_keep_all_picks_and_fill_the_first_chip),
       T(cutlass_experts_multiply_whole_tiles), T(marlins_experts_take_rows_of_a_tile_by_picks),
       T(uneven_picks_are_more_on_one_chip), T(kernels_of_engines_stay_as_near_as_they_are),
-      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
-      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(a_cap_slows_calls_that_outlast_the_controller),
+      T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
-      T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));
+      T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet),
+      T(fp8_and_fp4_products_by_data_sheet));
