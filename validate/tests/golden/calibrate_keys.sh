@@ -72,4 +72,12 @@ for k in 512 768 1024 1280 1536 1792 2048 2560 3072 4096; do echo "gemm,k$k,1,10
 	sed -n 's/^\(dispatch.launch *[0-9.]* us\) .*/\1/p; /^rows that/,/^$/p' | sed 's/   */  /g; s/---*/--/g'
 
 # Fitted to five of them, the others kept
-"$NPUSIM" calibrate -c $TPU -p "$TMP/plan.yaml" -t "$TMP/odd.csv" --rows 5 --folds 5 2>/dev/null | tail -n 3
+"$NPUSIM" calibrate -c $TPU -p "$TMP/plan.yaml" -t "$TMP/odd.csv" --rows 5 --folds 5 -o "$TMP/five.yaml" 2>/dev/null | tail -n 3
+
+# as validate finds them of the file, the same rows apart; tables go together, and so many rows are taken of all of them
+"$NPUSIM" validate -c "$TMP/five.yaml" -t "$TMP/odd.csv" --fidelity analytic --worst 0 --taken 5 | sed -n '/by table/,$s/   */  /gp' | grep -v '^-'
+{ head -n 1 "$TMP/odd.csv"; sed -n '2,4p' "$TMP/odd.csv"; } >"$TMP/a.csv"
+{ head -n 1 "$TMP/odd.csv"; sed -n '5,$p' "$TMP/odd.csv"; } >"$TMP/b.csv"
+"$NPUSIM" validate -c "$TMP/five.yaml" -t "$TMP/a.csv" -t "$TMP/b.csv" --fidelity analytic --format json --taken 5 |
+	sed -n '/"tables"/,/^  \]/p'
+try validate -c configs/gpu/h200.yaml -t $SMALL --taken 5
