@@ -12,6 +12,7 @@
 #define SCANNED   8    /* values of it */
 #define ROUNDS    5    /* of a search that goes by ways found at its start (fit_data.hold) */
 #define CLOSER    2    /* halvings of a round's way that did not pay once ways were found anew */
+#define COARSE    32   /* a count below it moves by more than a search's steps: it is walked one by one */
 #define MOST      600  /* evaluations of a search, times its parameters */
 #define TOLERANCE 1e-4 /* of a parameter's logarithm */
 
@@ -238,8 +239,8 @@ static int find_groups(struct fitting *f, struct err *e)
 		if (!moves_by_way(f, i, base, up) && f->data->all_move)
 			rc = err_set(
 				e, ERR_CONFIG,
-				"'%s' moves no row, anywhere between its bounds: what it is cannot be told from these rows",
-				f->p->fit[i].name);
+				"'%s' moves no %s, anywhere between its bounds: what it is cannot be told from these %ss",
+				f->p->fit[i].name, f->data->time ? "row" : "sample", f->data->time ? "row" : "sample");
 	fit_hold(f, 0);
 	f->n_groups = 0;
 	for (size_t i = 0; i < n_fit; i++)
@@ -344,6 +345,57 @@ static int descend(struct search *s, struct search_box *b, double first, struct 
 	                                              : 0;
 }
 
+static bool is_coarse(const struct fitting *f, size_t i, double log_of)
+{
+	const struct fit_param *x = &f->p->fit[i];
+
+	return !x->of_kernel && cfg_at(f->conf->raw, x->row).field->type == CFG_T_U32 && exp(log_of) < COARSE;
+}
+
+/* All other parameters found anew with one of them as it is. */
+static double descend_but(struct search *s, struct search_box *b, unsigned i, double first, struct err *e)
+{
+	const double low = b->low[i], high = b->high[i];
+	int rc = 0;
+
+	b->low[i] = b->high[i] = b->at[i];
+	if (s->n > 1)
+		rc = descend(s, b, first, e);
+	b->low[i] = low;
+	b->high[i] = high;
+	return rc < 0 ? -1 : objective(s->n, b->at, NULL, s);
+}
+
+/* Between two counts the loss is flat, so that a search stays where it began. Each goes up or down as long as that is better, the
+ * others following it. */
+static int walk_counts(struct search *s, struct search_box *b, double first, struct err *e)
+{
+	unsigned counts = 0;
+	double least;
+
+	for (unsigned i = 0; i < s->n; i++)
+		counts += is_coarse(s->f, s->params[i], b->at[i]);
+	least = counts ? objective(s->n, b->at, NULL, s) : 0;
+	for (unsigned i = 0; counts && i < s->n; i++)
+		for (int way = 1; way >= -1 && is_coarse(s->f, s->params[i], b->at[i]); way -= 2)
+			for (;;) {
+				struct search_box next = *b;
+				const double v = floor(exp(b->at[i]) + 0.5) + way;
+				double loss;
+
+				if (v < 1 || log(v) < b->low[i] || log(v) > b->high[i])
+					break;
+				next.at[i] = log(v);
+				if ((loss = descend_but(s, &next, i, first, e)) < 0)
+					return -1;
+				if (loss >= least)
+					break;
+				least = loss;
+				*b = next;
+			}
+	return 0;
+}
+
 /* The loss with ways found anew, which are among all then; less than `least`, or as near to `best` as was tried. */
 static double found_anew(struct search *s, struct search_box *b, const double *best, double least)
 {
@@ -408,6 +460,8 @@ static int fit_own_run(struct search *s, uint64_t *values, struct err *e)
 		if (f->data->rugged)
 			scan(s, &b, SCANS);
 		rc = descend(s, &b, first, e);
+		if (rc == 0)
+			rc = walk_counts(s, &b, first, e);
 	}
 	if (rc < 0)
 		return -1;
@@ -459,6 +513,12 @@ static uint64_t within(const struct fitting *f, const struct fit_param *x, uint6
 	return !f->data->settle ? v : v < x->from ? x->from : v > x->to ? x->to : v;
 }
 
+/* A tenth of a value; of a count below ten, one. */
+static uint64_t fit_tenth(uint64_t v)
+{
+	return v >= 10 ? v / 10 : 1;
+}
+
 static void sensitivities(struct fitting *f)
 {
 	size_t count;
@@ -466,11 +526,12 @@ static void sensitivities(struct fitting *f)
 	fit_hold_anew(f);
 	for (size_t i = 0; i < f->p->n_fit; i++) {
 		struct fit_param *x = &f->p->fit[i];
+		const uint64_t tenth = fit_tenth(x->value);
 		double as_is = mape_of(f, f->data->folds, f->group[i], &count), up, down;
 
-		fit_put(f, i, within(f, x, x->value + x->value / 10));
+		fit_put(f, i, within(f, x, x->value + tenth));
 		up = mape_of(f, f->data->folds, f->group[i], &count);
-		fit_put(f, i, within(f, x, x->value - x->value / 10));
+		fit_put(f, i, within(f, x, x->value > tenth ? x->value - tenth : x->value));
 		down = mape_of(f, f->data->folds, f->group[i], &count);
 		fit_put(f, i, x->value);
 		x->sensitivity = (up > down ? up : down) - as_is;

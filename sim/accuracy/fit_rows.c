@@ -66,45 +66,28 @@ static int add_table(struct fitting *f, size_t at, struct err *e)
 	return 0;
 }
 
-/* A sample that may be taken. */
-struct choice {
-	uint64_t measured_ns;
-	size_t table, sample;
-};
-
-static int by_time(const void *a, const void *b)
-{
-	const struct choice *x = a, *y = b;
-
-	if (x->measured_ns != y->measured_ns)
-		return x->measured_ns < y->measured_ns ? -1 : 1;
-	return x->table != y->table ? (x->table < y->table ? -1 : 1)
-	                            : (x->sample > y->sample) - (x->sample < y->sample);
-}
-
-/* So many rows, as evenly over measured times as there are rows: the middles of as many equal parts. Others keep their time in
- * the table alone, and nothing is fitted to them. */
+/* So many rows (rows_evenly). Others keep their time in the table alone, and nothing is fitted to them. */
 static int take(struct fitting *f, struct err *e)
 {
 	const size_t all = f->out->samples, want = f->q->rows < all ? (size_t)f->q->rows : all;
-	struct choice *v = arena_array(f->a, all + 1, sizeof *v);
-	size_t n = 0;
+	struct sample **v = arena_array(f->a, all + 1, sizeof *v);
+	uint64_t *ns = arena_array(f->a, all + 1, sizeof *ns);
+	size_t *taken = arena_array(f->a, want + 1, sizeof *taken), n = 0;
 
-	if (!v)
+	if (!v || !ns || !taken)
 		return err_nomem(e, "for samples");
 	for (size_t i = 0; i < f->q->n; i++)
 		for (size_t k = 0; k < f->sets[i].n; k++)
 			if (f->tables[i].measured_ns[k]) {
-				v[n++] = (struct choice){ f->tables[i].measured_ns[k], i, k };
+				v[n] = &f->sets[i].v[k];
+				ns[n++] = f->tables[i].measured_ns[k];
 				f->sets[i].v[k].measured_ns = 0;
 			}
-	qsort(v, n, sizeof *v, by_time);
+	if (rows_evenly(ns, n, want, taken, e) < 0)
+		return -1;
 	for (size_t i = 0; i < want; i++) {
-		const struct choice *x = &v[(2 * i + 1) * all / (2 * want)];
-		struct sample *y = &f->sets[x->table].v[x->sample];
-
-		y->measured_ns = x->measured_ns;
-		y->hash = (uint64_t)i << 20; /* folds take them in turn */
+		v[taken[i]]->measured_ns = ns[taken[i]];
+		v[taken[i]]->hash = (uint64_t)i << 20; /* folds take them in turn */
 	}
 	f->out->samples = want;
 	return 0;
@@ -168,10 +151,16 @@ static int settled(struct fitting *f, struct err *e)
 	return f->none ? -1 : 0;
 }
 
-/* Most of a row's price is its mapping, where that is searched for and nothing has events. */
+/* Most of a product's price is its mapping, where that is searched for and nothing has events. */
 static bool mapping_is_dear(const struct fitting *f)
 {
-	return f->conf->cfg.mapping.policy == MAPPING_SEARCH && f->q->fidelity == RUN_ANALYTIC;
+	if (f->conf->cfg.mapping.policy != MAPPING_SEARCH || f->q->fidelity != RUN_ANALYTIC)
+		return false;
+	for (size_t i = 0; i < f->q->n; i++)
+		for (size_t k = 0; k < f->sets[i].n; k++)
+			if (f->sets[i].v[k].measured_ns && f->tables[i].rows.one[k]->ops[0].kind == OP_GEMM)
+				return true;
+	return false;
 }
 
 static void hold_mappings(void *engine, uint64_t number)
@@ -388,15 +377,30 @@ static bool fit_rows_only_attention(const struct fit_plan *p)
 	return true;
 }
 
-/* What was known of parts that the fit neither saw nor moved stays. */
+static int rows_known(const struct cfg *c, const char *name, uint64_t *out, struct err *e)
+{
+	char key[64];
+	size_t row;
+
+	snprintf(key, sizeof key, "calibrated.%s_rows", name);
+	if (cfg_find(c, key, &row, e) < 0)
+		return -1;
+	*out = cfg_raw(c, row);
+	return 0;
+}
+
+/* What was known of parts that the fit does not move stays, unless it saw more rows of them. */
 int fit_rows_keep(const struct fit_rows *r, const struct fit_plan *p, struct cfg *c, struct err *e)
 {
 	const bool others_stay = fit_rows_only_attention(p);
 
 	for (int i = 0; i < INTERVAL_PARTS; i++) {
 		const char *name = interval_part_name((enum interval_part)i);
+		uint64_t known;
 
-		if (others_stay && i != INTERVAL_ATTENTION && !r->part[i].n)
+		if (rows_known(c, name, &known, e) < 0)
+			return -1;
+		if (others_stay && i != INTERVAL_ATTENTION && r->part[i].n <= known)
 			continue;
 		if (keep(c, name, "rows", r->part[i].n, r->source, e) < 0 ||
 		    keep(c, name, "error", fit_round((uint64_t)(r->part[i].mape * 1e4)), r->source, e) < 0)

@@ -1,5 +1,6 @@
 #include "sim/accuracy/rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/gpu/gpu_geometry.h"
@@ -372,4 +373,35 @@ int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf
 	}
 	run_memo_free(memo);
 	return rc;
+}
+
+/* --- some of them ------------------------------------------------------------------------------------------------- */
+
+struct rows_place {
+	uint64_t measured_ns;
+	size_t at;
+};
+
+static int rows_by_time(const void *a, const void *b)
+{
+	const struct rows_place *x = a, *y = b;
+
+	if (x->measured_ns != y->measured_ns)
+		return x->measured_ns < y->measured_ns ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+int rows_evenly(const uint64_t *measured_ns, size_t n, size_t want, size_t *taken, struct err *e)
+{
+	struct rows_place *v = malloc((n + 1) * sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "for samples");
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct rows_place){ measured_ns[i], i };
+	qsort(v, n, sizeof *v, rows_by_time);
+	for (size_t i = 0; i < want; i++)
+		taken[i] = v[(2 * i + 1) * n / (2 * want)].at;
+	free(v);
+	return 0;
 }

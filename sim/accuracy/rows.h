@@ -36,6 +36,9 @@ int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const s
                     const struct run_opts *how, enum sample_split split, struct err *e);
 /* Sample `i` once more, on a machine that may have changed since: its simulated time alone. */
 int rows_again(struct rows *r, size_t i, const struct machine_conf *conf, const struct run_opts *how, struct err *e);
+/* So many of `n` rows, as evenly over measured times as there are rows: the middles of as many equal parts. `taken` gets their
+ * places, from the shortest on; of equal ones that before which stands first. want <= n. */
+int rows_evenly(const uint64_t *measured_ns, size_t n, size_t want, size_t *taken, struct err *e);
 /* Is a library's kernel for every op of the stream known to a GPU's model? The error names the first that has none. */
 int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf, struct err *e);
 

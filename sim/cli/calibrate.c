@@ -23,7 +23,7 @@ static int calibrate_gpu(const struct options *o, struct doc *d, struct err *e)
 {
 	struct gpu_inputs in;
 	struct fit_plan *p = NULL;
-	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
+	struct fit_data data = { .folds = (unsigned)o->folds, .all_move = true, .progress = tell };
 	struct fit_report r = { 0 };
 	struct progress *bar = NULL;
 	char source[160];

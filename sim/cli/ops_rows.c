@@ -58,7 +58,8 @@ static int ops_rows_read_all(struct ops_rows *t, const struct gpu_options *g, bo
 	t->rules = g->rules;
 	t->read = calloc((size_t)g->traces.n + 1, sizeof *t->read);
 	t->blocks = calloc((size_t)g->traces.n + 1, sizeof *t->blocks);
-	if (!t->read || !t->blocks || !(t->arena = arena_new(MEASURED_MEMORY)))
+	t->ends = calloc((size_t)g->traces.n + 1, sizeof *t->ends);
+	if (!t->read || !t->blocks || !t->ends || !(t->arena = arena_new(MEASURED_MEMORY)))
 		return err_nomem(e, "for tables");
 	for (int i = 0; i < g->traces.n; i++)
 		if (read_one(t, g->traces.v[i], twin, &most, e) < 0)
@@ -72,9 +73,11 @@ int ops_rows_run(struct ops_rows *t, const struct gpu_options *g, const struct o
 
 	if (ops_rows_read_all(t, g, o->twin, e) < 0)
 		return -1;
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++) {
 		if (rows_add(&t->rows, &t->read[i].stream, t->conf, &how, o->split, t->arena, e) < 0)
 			return -1;
+		t->ends[i] = t->rows.sim.all.n;
+	}
 	for (size_t i = 0; i < t->n_blocks; i++)
 		if (rows_add_blocks(&t->rows, t->blocks[i].v, t->blocks[i].n, t->conf, &how, o->split, e) < 0)
 			return -1;
@@ -87,6 +90,7 @@ void ops_rows_free(struct ops_rows *t)
 		workload_free(&t->read[i]);
 	free(t->read);
 	free(t->blocks);
+	free(t->ends);
 	arena_free(t->arena);
 	machine_conf_free(t->conf);
 }

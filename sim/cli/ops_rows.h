@@ -15,6 +15,7 @@ struct ops_rows {
 	const char *rules;
 	struct workload *read;
 	struct ops_blocks *blocks;
+	size_t *ends; /* of each table that was read: samples of it and of those before it */
 	size_t n, n_blocks;
 	struct arena *arena;
 	struct rows rows;

@@ -9,7 +9,7 @@ struct options {
 	const char *split, *output, *format, *start, *fidelity, *totals, *npu_totals;
 	enum sample_split of;
 	uint32_t max_mape_ppm;
-	uint64_t worst, every;
+	uint64_t worst, every, taken;
 	bool groups, twin, counters;
 	struct opt_list energy;
 	struct validate_profile profile;
@@ -66,7 +66,8 @@ static int validate_tables(const struct options *o, struct doc *d, struct err *e
 		                    .worst = o->worst == UINT64_MAX ? WORST_OPS : o->worst,
 		                    .most = o->profile.most,
 		                    .output = o->output,
-		                    .twin = o->twin };
+		                    .twin = o->twin,
+		                    .taken = o->taken };
 
 	if (misplaced(o, e) < 0)
 		return -1;
@@ -83,8 +84,11 @@ static int of_profiles(const struct options *o, struct doc *d, struct err *e)
 	const struct validate_gpu how = { o->of,     o->output,       o->worst == UINT64_MAX ? WORST : o->worst,
 		                          o->groups, o->profile.most, &o->energy };
 
-	if (o->start || o->fidelity)
-		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops", o->start ? "start" : "fidelity");
+	if (o->start || o->fidelity || o->taken)
+		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops",
+		               o->start      ? "start"
+		               : o->fidelity ? "fidelity"
+		                             : "taken");
 	if (o->twin)
 		return err_set(e, ERR_USAGE, "'--twin' is of an NPU with a GPU's resources, and '%s' is a GPU",
 		               o->gpu.config);
@@ -150,6 +154,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "of a table of ops: each row's operands in DRAM (cold, the default), or on chip as far as they fit" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "of a table of ops: as for 'npusim run'; event by default" },
+		{ 0, "taken", OPT_COUNT, &o.taken, "N",
+		  "of tables of ops: errors by table, too, the N rows apart that 'npusim calibrate --rows N' takes of them, to which a"
+		  " machine was fitted; only the others hold it" },
 		{ 0, "twin", OPT_FLAG, &o.twin, NULL,
 		  "an NPU with the resources of the GPU that was traced (configs/npu/h200-twin.yaml): each op of the profile"
 		  " alone, operands in DRAM or (--start steady) as the run before left them, against the GPU's kernels" },

@@ -39,6 +39,7 @@ struct validate_ops {
 	double most;        /* percent of mean error; < 0: any */
 	const char *output; /* where errors are kept, for npusim run to tell; NULL: nowhere */
 	bool twin;          /* a GPU's profile, op by op */
+	uint64_t taken;     /* rows that were fitted, of all tables: they and the others apart; 0: nobody asks */
 };
 
 int validate_ops(const struct gpu_options *o, const struct validate_ops *how, struct doc *d, struct err *e);

@@ -40,11 +40,18 @@ int validate_ops(const struct gpu_options *g, const struct validate_ops *o, stru
 	struct ops_rows t = { .conf = NULL };
 	const struct ops_rows_how how = { o->start, o->fidelity, o->split, o->twin };
 	int rc = ops_rows_run(&t, g, &how, e);
+	struct rows_doc_table *tables = rc == 0 ? arena_array(t.arena, t.n + 1, sizeof *tables) : NULL;
 
+	if (rc == 0 && !tables)
+		rc = err_nomem(e, "for tables");
+	for (size_t i = 0; rc == 0 && i < t.n; i++)
+		tables[i] = (struct rows_doc_table){ g->traces.v[i], t.ends[i] };
+	if (rc == 0 && o->taken && t.n_blocks)
+		rc = err_set(e, ERR_USAGE, "'--taken' is of tables of ops, and there is one of blocks");
 	if (rc == 0)
 		rc = rows_doc(d,
 		              &(struct rows_doc){ t.conf, &t.rows, t.n_blocks, o->start, o->fidelity, o->split,
-		                                  o->worst, t.arena },
+		                                  o->worst, t.arena, o->taken, tables, t.n },
 		              e);
 	if (rc == 0 && o->output)
 		rc = validate_ops_store(&t, g, o, e);

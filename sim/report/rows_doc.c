@@ -125,6 +125,62 @@ static void sample(struct doc *d, const void *of, size_t i)
 		doc_real(d, "roofline_pct", 1, sample_error(roof));
 }
 
+/* --- rows that a machine was fitted to, and others -------------------------------------------------------------------- */
+
+struct apart {
+	const struct rows_doc *t;
+	const bool *taken; /* by sample */
+};
+
+/* Even places: those of a table that were taken. */
+static void apart_row(struct doc *d, const void *of, size_t i)
+{
+	const struct apart *x = of;
+	const struct rows_doc_table *table = d->heads ? NULL : &x->t->tables[i / 2];
+	const bool fitted = i % 2 == 0;
+	double mape = 0, bias = 0;
+	size_t n = 0;
+
+	for (size_t k = !table || i < 2 ? 0 : table[-1].end; table && k < table->end; k++) {
+		const double off = sample_error(&x->t->rows->sim.all.v[k]);
+
+		if (x->taken[k] != fitted)
+			continue;
+		mape += off < 0 ? -off : off;
+		bias += off;
+		n++;
+	}
+	if (table && !n)
+		return;
+	doc_text(d, "table", table ? table->path : NULL);
+	doc_text(d, "fitted", fitted ? "yes" : "no");
+	doc_count(d, "n", n);
+	doc_real(d, "mape", 2, n ? mape / (double)n : 0);
+	doc_real(d, "bias", 2, n ? bias / (double)n : 0);
+}
+
+static int apart(struct doc *d, const struct rows_doc *t, struct err *e)
+{
+	const struct cases *all = &t->rows->sim.all;
+	const size_t n = t->n_tables ? t->tables[t->n_tables - 1].end : 0, want = t->taken < n ? (size_t)t->taken : n;
+	uint64_t *ns = arena_array(t->arena, n + 1, sizeof *ns);
+	size_t *places = arena_array(t->arena, want + 1, sizeof *places);
+	bool *taken = arena_array(t->arena, n + 1, sizeof *taken);
+
+	if (!ns || !places || !taken)
+		return err_nomem(e, "for samples");
+	for (size_t i = 0; i < n; i++)
+		ns[i] = all->v[i].measured_ns;
+	if (rows_evenly(ns, n, want, places, e) < 0)
+		return -1;
+	for (size_t i = 0; i < want; i++)
+		taken[places[i]] = true;
+	doc_say(d, "\n");
+	doc_table(d, "tables", "error by table, of rows that calibrate takes (fitted) and of others, percent",
+	          2 * t->n_tables, apart_row, &((struct apart){ t, taken }));
+	return 0;
+}
+
 /* --- the document ------------------------------------------------------------------------------------------------- */
 
 struct all_scores {
@@ -220,11 +276,13 @@ int rows_doc(struct doc *d, const struct rows_doc *t, struct err *e)
 	classes(d, &s);
 	groups(d, &s.rows, t->blocks);
 	sizes(d, &s.sizes);
+	if (t->taken)
+		rc = apart(d, t, e);
 	if (t->worst || d->format == OUT_JSON) {
 		doc_say(d, "\n");
 		doc_table(d, "worst", "the worst", worst, sample, &((struct samples){ t->rows, s.places }));
 	}
-	if (t->rows->energy.n) {
+	if (rc == 0 && t->rows->energy.n) {
 		doc_say(d, "\n");
 		rc = energy_doc(d, &t->rows->energy, 1, SAMPLE_ALL, t->worst, ENERGY_DOC_TITLE, e);
 	}

@@ -6,6 +6,12 @@
 #include "sim/accuracy/rows.h"
 #include "sim/report/doc.h"
 
+/* Samples of one table up to `end`, behind those of the table before. */
+struct rows_doc_table {
+	const char *path;
+	size_t end;
+};
+
 struct rows_doc {
 	const struct machine_conf *conf;
 	const struct rows *rows;
@@ -15,6 +21,10 @@ struct rows_doc {
 	enum sample_split split;
 	uint64_t worst; /* rows to list */
 	struct arena *arena;
+	uint64_t
+		taken; /* errors of so many rows that calibrate takes of all tables, and of the others, by table; 0: none */
+	const struct rows_doc_table *tables;
+	size_t n_tables;
 };
 /* CSV has every row. */
 int rows_doc(struct doc *d, const struct rows_doc *t, struct err *e);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# silicon.sh NPUSIM [decode] - NPUs against rows that others timed on them, in closed form: by data sheet, by ten rows of their own, and
-# their roofline; then decode of whole models beside published rates. LIST (workloads/ops/silicon/machines.csv) says what is held
+# silicon.sh NPUSIM [decode] - NPUs against rows that others timed on them, in closed form: by data sheet, by twins that were fitted to
+# few rows of their own (these rows and the others apart), and their roofline; then decode of whole models beside published rates. LIST (workloads/ops/silicon/machines.csv) says what is held
 # against what; tables lie beside it, and rates in decode.csv. A TPU's lie outside the project (SHARED/data/tpu). `decode`: the rates
 # alone, as a page's table.
 set -eu
@@ -16,13 +16,30 @@ errors() {
 		awk '$1 == "all" && !n++ { printf "%s|%.1f|%+.1f|%.1f", $2, $3, $6, $8 }'
 }
 
-# row MACHINE TABLE SHEET CALIBRATED PATH [SET]
+# apart CONFIG MACHINE TABLE FITTED: of a table's rows, those that a configuration was fitted to and those that it was not
+apart() {
+	case $4 in
+	all) errors "$1" "$3" | awk -F'|' '{ printf "%s (%d)|-", $2, $1 }' ;;
+	'') errors "$1" "$3" | awk -F'|' '{ printf "-|%s (%d)", $2, $1 }' ;;
+	*)
+		# shellcheck disable=SC2046
+		set -- "$1" "$2" "$3" "$4" $(awk -F, -v m="$2" -v f="$4" -v d="$folder/" '$1 == m && $6 == f { print "-t " d $4 }' "$list")
+		config=$1 table=$3 taken=${4#*:}
+		shift 4
+		"$npusim" validate -c "$config" "$@" --taken "$taken" --fidelity analytic --worst 0 2>/dev/null |
+			awk -v t="$table" '$1 == t { v[$2] = sprintf("%.1f (%d)", $4, $3) }
+				END { printf "%s|%s", v["yes"] ? v["yes"] : "-", v["no"] ? v["no"] : "-" }'
+		;;
+	esac
+}
+
+# row MACHINE TABLE SHEET CALIBRATED PATH SET FITTED
 row() {
-	sheet=$(errors "$3" "$5" "${6:-}")
+	sheet=$(errors "$3" "$5" "$6")
 	[ -n "$sheet" ] || { echo "silicon.sh: '$3' against '$5' came to nothing" >&2; exit 1; }
-	own=
-	[ -z "$4" ] || own=$(errors "$4" "$5" "${6:-}")
-	echo "$1|$2|$sheet|$own" | awk -F'|' '{ printf "%-15s %-28s %5d %8.1f %+8.1f %10s %10.1f\n", $1, $2, $3, $4, $5, $8 == "" ? "-" : $8, $6 }'
+	own='-|-'
+	[ -z "$4" ] || own=$(apart "$4" "$1" "$5" "$7")
+	echo "$1|$2|$sheet|$own" | awk -F'|' '{ printf "%-16s %-28s %5d %8.1f %+8.1f %10s %11s %10.1f\n", $1, $2, $3, $4, $5, $7, $8, $6 }'
 }
 
 # told CONFIG OPTIONS: tokens a second, the interval's ends, the slow corner's
@@ -55,18 +72,22 @@ decode() {
 }
 [ "${2-}" != decode ] || { decode page; exit; }
 
-printf '%-15s %-28s %5s %8s %8s %10s %10s\n' machine table rows sheet bias 'ten rows' roofline
-printf '%-15s %-28s %5s %8s %8s %10s %10s\n' --------------- ---------------------------- ----- -------- -------- ---------- ----------
-grep -v '^#' "$list" | sed 1d | while IFS=, read -r machine sheet calibrated table set; do
-	row "$machine" "${table%.csv}" "$sheet" "$calibrated" "$folder/$table" "$set"
+head='%-16s %-28s %5s %8s %8s %10s %11s %10s\n'
+# shellcheck disable=SC2059
+printf "$head" machine table rows sheet bias fitted 'held out' roofline
+# shellcheck disable=SC2059
+printf "$head" ---------------- ---------------------------- ----- -------- -------- ---------- ----------- ----------
+grep -v '^#' "$list" | sed 1d | while IFS=, read -r machine sheet calibrated table set fitted; do
+	row "$machine" "${table%.csv}" "$sheet" "$calibrated" "$folder/$table" "$set" "$fitted"
 done
 absent=0
 for t in v6e_ops v6e_sdpa; do
 	[ -f "$tpu/$t.csv" ] || { absent=$((absent + 1)); continue; }
-	row 'TPU v6e' "$t" tpu-v6e tpu-v6e-calibrated "$tpu/$t.csv"
+	row 'TPU v6e' "$t" tpu-v6e tpu-v6e-calibrated "$tpu/$t.csv" '' all
 done
 echo
-echo 'Mean absolute error in percent; bias by the sheet. Of ten rows the table has those ten too, but the TPU is fitted to all of its.'
+echo 'Mean absolute error in percent; bias by the sheet. Fitted: of the rows (how many) that the calibrated twin was fitted to, mostly ten of'
+echo 'all tables of a machine; held out: of the others, which alone hold it.'
 echo
 echo 'Decode, tokens a second (x: of so many sequences); within: the published figure lies in the interval (four times in five).'
 decode ''

@@ -407,6 +407,146 @@ class Kit(unittest.TestCase):
             told = json.loads(command("validate", "-c", "edge", "-t", str(rows), "--fidelity", "analytic", "--format", "json"))
             self.assertEqual((told["samples"], told["measured_us"] > 0), (2, True))
 
+    # What the script asks of runtimes that are not here: enough of each to run it, in which every call that matters leaves a line.
+    FAKES = {
+        "torch": """
+def randn(rows, cols):
+    return rows, cols
+""",
+        "ttnn": """
+import sys, types
+TILE_LAYOUT, DRAM_MEMORY_CONFIG, bfloat16, bfloat8_b, bfloat4_b = "tile", "dram", "bfloat16", "bfloat8_b", "bfloat4_b"
+MathFidelity = types.SimpleNamespace(HiFi2="HiFi2", LoFi="LoFi")
+traces, recording, made, fidelity = {}, None, [], set()
+class Device:
+    def arch(self):
+        return "Arch.WORMHOLE_B0"
+def open_device(device_id, trace_region_size):
+    return Device()
+def from_torch(x, dtype, layout, device, memory_config):
+    assert (layout, memory_config) == ("tile", "dram")
+    made.append(types.SimpleNamespace(shape=x, dtype=dtype, at=len(made)))
+    return made[-1]
+def init_device_compute_kernel_config(arch, math_fidelity, math_approx_mode, fp32_dest_acc_en, packer_l1_acc):
+    fidelity.add(math_fidelity)
+def matmul(a, w, memory_config, dtype, compute_kernel_config):
+    assert a.shape[1] == w.shape[0] and dtype == a.dtype == w.dtype
+    if recording is None:
+        compiled.add(w.shape)
+    else:
+        assert w.shape in compiled
+        traces[recording].append(w.at)
+compiled = set()
+def deallocate(_):
+    pass
+def begin_trace_capture(device, cq_id):
+    global recording
+    assert not traces
+    recording = 1
+    traces[1] = []
+    return 1
+def end_trace_capture(device, trace, cq_id):
+    global recording
+    recording = None
+def execute_trace(device, trace, cq_id, blocking):
+    assert recording is None and not blocking
+    used = traces[trace]
+    assert len(used) <= 64 and all(b == a + 1 or b < a for a, b in zip(used, used[1:])) and len(set(used)) == used[-1] - used[0] + 1
+def release_trace(device, trace):
+    del traces[trace]
+def synchronize_device(device):
+    pass
+def close_device(device):
+    print("closed", *sorted(fidelity), "traces left", len(traces), file=sys.stderr)
+""",
+        "pyxrt": """
+import sys, types
+class bo:
+    host_only, cacheable = "host", "cache"
+    def __init__(self, device, size, flags, group):
+        self.size, self.group, self.synced = size, group, False
+        assert (flags == "cache") == (group == 101)
+    def write(self, data, at):
+        assert len(data) == self.size and at == 0
+        self.data = data
+    def sync(self, way, size, at):
+        self.synced = size == self.size
+xrt_info_device = types.SimpleNamespace(name="name")
+xclBOSyncDirection = types.SimpleNamespace(XCL_BO_SYNC_BO_TO_DEVICE="to")
+ert_cmd_state = types.SimpleNamespace(ERT_CMD_STATE_COMPLETED="done")
+class device:
+    def __init__(self, at):
+        pass
+    def get_info(self, what):
+        return "NPU Strix"
+    def register_xclbin(self, x):
+        pass
+class xclbin:
+    def __init__(self, path):
+        self.path = path
+    def get_kernels(self):
+        return [types.SimpleNamespace(get_name=lambda: "MLIR_AIE", get_num_args=lambda: 8)]
+    def get_uuid(self):
+        return self.path
+def hw_context(device, uuid):
+    return uuid
+turns = []
+class kernel:
+    def __init__(self, context, name):
+        self.bad = "bad" in context
+    def group_id(self, i):
+        return 100 + i
+    def __call__(self, opcode, insts, n, a, *others):
+        assert opcode == 3 and n == len(insts.data) == 8 and insts.data[0] == 0x11
+        assert [b.group for b in (a,) + others] == [103, 104, 105, 106, 107] and all(b.synced for b in (insts, a) + others)
+        turns.append(others[0])
+        assert len(turns) < 2 or turns[-2] is not turns[-1] or len(set(map(id, turns))) == 1
+        return types.SimpleNamespace(wait=lambda: "failed" if self.bad else "done")
+"""
+    }
+
+    def measured(self, folder, backend, *options):
+        for name, text in self.FAKES.items():
+            (Path(folder) / f"{name}.py").write_text(text)
+        (Path(folder) / "asked").write_text("1,64,128\n16,96,64\n")
+        rows = Path(folder) / "rows.csv"
+        done = subprocess.run([sys.executable, self.SCRIPT, "--backend", backend, "--rotate", "1", "--repeats", "3", "--batch-ms", "1",
+                               "--rows", str(Path(folder) / "asked"), "-o", str(rows), *options], check=False, capture_output=True,
+                              text=True, env={**os.environ, "PYTHONPATH": folder})
+        return done, [line.split(",") for line in rows.read_text().splitlines() if line.startswith("gemm")] if rows.exists() else []
+
+    def test_a_dry_run_says_what_would_be_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, rows = self.measured(folder, "check")
+            self.assertEqual((done.returncode, [r[2:5] for r in rows]), (0, [["1", "64", "128"], ["16", "96", "64"]]))
+            self.assertIn("64 copies of", done.stderr)
+
+    def test_tt_metals_batches_are_traces_of_all_copies_in_turn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for dtype, fidelity in (("bf16", "HiFi2"), ("bfp8_b", "LoFi")):
+                done, rows = self.measured(folder, "ttnn", "--dtype", dtype)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(([r[2:7] for r in rows], f"closed {fidelity} traces left 0" in done.stderr),
+                                 ([["1", "64", "128", dtype, dtype], ["16", "96", "64", dtype, dtype]], True))
+                told = json.loads(command("validate", "-c", "wormhole", "-t", str(Path(folder) / "rows.csv"), "--fidelity", "analytic",
+                                          "--format", "json"))
+                self.assertEqual(told["samples"], 2)
+
+    def test_xrt_runs_designs_that_are_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("wants --designs", self.measured(folder, "xrt")[0].stderr)
+            for name in ("final_16x64x96_32x32x32_4c.xclbin", "final_16x64x961_4c.xclbin"):
+                (Path(folder) / name).write_text("")
+            (Path(folder) / "insts_16x64x96_32x32x32_4c.txt").write_text("11\n00000022\n")
+            done, rows = self.measured(folder, "xrt", "--designs", folder)
+            self.assertEqual((done.returncode, [r[2:5] for r in rows]), (0, [["16", "96", "64"]]), done.stderr)
+            self.assertIn("no design of 1 x 128 x 64", done.stderr)
+            bad = Path(folder) / "bad"
+            bad.mkdir()
+            (bad / "final_16x64x96.xclbin").write_text("")
+            (bad / "insts_16x64x96.bin").write_bytes(b"\x11" + bytes(7))
+            self.assertIn("ended as failed", self.measured(folder, "xrt", "--designs", str(bad))[0].stderr)
+
     def test_a_line_that_is_no_product_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             asked = Path(folder) / "asked"

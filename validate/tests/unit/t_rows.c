@@ -241,7 +241,23 @@ TEST(what_no_library_has_a_kernel_for_is_told_with_its_row)
 	down(&t);
 }
 
-SUITE(t_rows, T(a_row_is_alone_in_every_engine), T(a_row_alone_takes_what_a_run_of_it_takes),
-      T(products_are_told_apart_by_their_rows), T(each_row_is_in_one_half_by_what_it_is),
-      T(resident_operands_are_neither_loaded_nor_stored), T(a_row_says_itself_what_lies_on_chip),
-      T(a_row_says_itself_how_often_its_operands_pass), T(what_no_library_has_a_kernel_for_is_told_with_its_row));
+TEST(rows_are_taken_evenly_by_their_time)
+{
+	const uint64_t ns[] = { 50, 10, 40, 20, 30, 20, 90, 80, 70, 60 };
+	size_t v[10];
+	struct err e = ERR_INIT;
+
+	CHECK_OK(rows_evenly(ns, 10, 5, v, &e),
+	         e); /* the 2nd, 4th ... of 10 20 20 30 ..., of equal ones in their order */
+	CHECK(v[0] == 3 && v[1] == 4 && v[2] == 0 && v[3] == 8 && v[4] == 6);
+	CHECK_OK(rows_evenly(ns, 10, 10, v, &e), e);
+	CHECK(v[0] == 1 && v[1] == 3 && v[2] == 5 && v[9] == 6);
+	CHECK_OK(rows_evenly(ns, 10, 1, v, &e), e);
+	CHECK_U64(v[0], 0);
+}
+
+SUITE(t_rows, T(rows_are_taken_evenly_by_their_time), T(a_row_is_alone_in_every_engine),
+      T(a_row_alone_takes_what_a_run_of_it_takes), T(products_are_told_apart_by_their_rows),
+      T(each_row_is_in_one_half_by_what_it_is), T(resident_operands_are_neither_loaded_nor_stored),
+      T(a_row_says_itself_what_lies_on_chip), T(a_row_says_itself_how_often_its_operands_pass),
+      T(what_no_library_has_a_kernel_for_is_told_with_its_row));
