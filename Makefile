@@ -135,10 +135,13 @@ LISTED = $(LIB_SRC) $(PROGRAM_SRC) $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC) $(ELSEWHE
 # --- profiles -----------------------------------------------------------------------------------------------------
 OPT_release = -O2 -DNDEBUG
 OPT_debug   = -Og -g3
-OPT_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT_asan    = -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_tsan    = -O1 -g -fsanitize=thread
 OPT_cov     = -O0 -g --coverage
 OPT_fuzz    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# Of suites, a quarter of the lines: their time is that of the library they call, and of twins (SUPPORT), which are as above.
+OPT_suite_release = -O1
+OPT_suite_asan    = -O0
 OPT_library = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 ifeq ($(OPT_$(PROFILE)),)
 $(error PROFILE=$(PROFILE) is not one of release, debug, asan, tsan, cov)
@@ -164,7 +167,7 @@ LIB_CFLAGS = $(eval LIB_CFLAGS := $$(shell $$(DEPS_SH) cflags))$(LIB_CFLAGS)
 LIB_LIBS   = $(eval LIB_LIBS := $$(shell $$(DEPS_SH) libs))$(LIB_LIBS)
 OUR_CPPFLAGS = -I. -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS) $(CPPFLAGS)
 # Position-independent and hidden: the shared library and the programs are made of the same objects.
-OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(OPT_library) $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
+OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(OPT_library) $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(OPT_OF) $(CFLAGS)
 OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
 ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
         -DNPUSIM_LIB='"$(LIBDIR)/npusim"'
@@ -175,6 +178,7 @@ SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
 SO = $(if $(filter Darwin,$(shell uname -s)),,libnpusim.so.$(VERSION))
 API_NAMES = $(shell sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)[^a-z_ *;].*/\1/p' sim/npusim.h)
 
+space := $(subst ,, )
 ifeq ($(V),1)
 Q :=
 say := @:
@@ -248,10 +252,12 @@ $B/b_step: $B/$T/bench/b_step.o $B/core.a
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
 
+# Of some eight hundred: what it says and its folder (.flags) cost no process.
 $B/%.o: %.c $B/.flags
-	$(say) CC $<
-	$(Q)mkdir -p $(@D)
+	$(if $(Q),$(info $(space)$(space)CC$(space)$(space) $<))
 	$(Q)$(CC) $(OUR_CPPFLAGS) $(EXTRA) $(OUR_CFLAGS) -MMD -MP -c -o $@ $<
+$(SUITE_SRC:%.c=$B/%.o): private OPT_OF = $(OPT_suite_$(PROFILE))
+$(SUITE_SRC:%.c=$B/%.o): $B/.suite_flags
 
 # What only some objects know, so that only they are rebuilt when it changes.
 $B/sim/base/path.o $B/sim/api/api.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
@@ -325,7 +331,10 @@ quoted = '$(subst ','\'',$(1))'
 write_if_changed = mkdir -p $(@D) && { printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@; }
 
 $B/.flags: FORCE | deps-check
+	@mkdir -p $(sort $(dir $(LISTED:%=$B/%)))
 	@$(call write_if_changed,$(call quoted,$(CC) $(OUR_CPPFLAGS) $(OUR_CFLAGS)))
+$B/.suite_flags: FORCE
+	@$(call write_if_changed,$(call quoted,$(OPT_suite_$(PROFILE))))
 $B/.roots: FORCE
 	@$(call write_if_changed,$(call quoted,$(ROOTS)))
 $B/.library: FORCE
@@ -431,7 +440,7 @@ check: deps-check ## all suites in release, units in asan, with -Werror, golden,
 	@$(DEPS_SH) python
 	@$(DEPS_SH) browser || :
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program $(BUILD)/check/release/dies.so
-	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 MODEL= PROPERTY= test-program fuzz-programs
 	$(Q)$(CHECK) check
 
 DIST_COMPILERS = gcc clang

@@ -1,10 +1,15 @@
 #include "arch/npu/partition.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/ratio.h"
 
 #define PPM 1000000
+
+/* Of a memo: at first and at the most; powers of two. */
+#define PLACES_LEAST 128
+#define PLACES_MOST  16384
 
 static uint64_t partition_part_of(uint64_t bytes, uint64_t size, uint32_t parts)
 {
@@ -100,19 +105,60 @@ static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j, co
 	       (uint64_t)j->passes << 8 ^ (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
 }
 
+struct partition_known {
+	uint64_t how, m, n, k;
+	struct unit_plan plan;
+	bool can;
+};
+
+void partition_memo_clear(struct partition_memo *m)
+{
+	free(m->at);
+	*m = (struct partition_memo){ 0 };
+}
+
+static struct partition_known *known_at(const struct partition_memo *memo, uint64_t how, uint64_t m, uint64_t n,
+                                        uint64_t k)
+{
+	const uint64_t h = ((m * 0x9e3779b97f4a7c15 ^ n) * 0x9e3779b97f4a7c15 ^ k) * 0x9e3779b97f4a7c15 + how;
+
+	return &memo->at[h >> 32 & (memo->places - 1)];
+}
+
+/* Twice as large once it missed as often as it has places; without memory for that it stays as it is. */
+static void memo_grow(struct partition_memo *m)
+{
+	const uint32_t places = m->places ? 2 * m->places : PLACES_LEAST;
+	struct partition_memo larger = { m->machine, calloc(places, sizeof *larger.at), places, 0 };
+
+	if (!larger.at)
+		return;
+	for (uint32_t i = 0; i < m->places; i++) {
+		const struct partition_known *x = &m->at[i];
+
+		if (x->how | x->m)
+			*known_at(&larger, x->how, x->m, x->n, x->k) = *x;
+	}
+	free(m->at);
+	*m = larger;
+}
+
 /* Of the part at hand; NULL: the unit cannot. It stands until the next is asked for. */
 static const struct unit_plan *core_plan(struct spread *x)
 {
 	const struct unit_job *part = &x->part;
-	const uint64_t h =
-		((part->m * 0x9e3779b97f4a7c15 ^ part->n) * 0x9e3779b97f4a7c15 ^ part->k) * 0x9e3779b97f4a7c15 + x->how;
-	struct partition_known *y = x->memo ? &x->memo->at[h >> 32 & (PARTITION_KNOWN - 1)] : NULL;
+	struct partition_memo *memo = x->memo;
+	struct partition_known *y;
 
-	if (!y)
+	if (memo && memo->missed >= memo->places && memo->places < PLACES_MOST)
+		memo_grow(memo);
+	if (!memo || !memo->places)
 		return x->unit->plan(x->one, part, &x->plan) ? &x->plan : NULL;
+	y = known_at(memo, x->how, part->m, part->n, part->k);
 	if (y->how != x->how || y->m != part->m || y->n != part->n || y->k != part->k) {
-		y->how = x->how, y->m = part->m, y->n = part->n, y->k = part->k;
+		*y = (struct partition_known){ .how = x->how, .m = part->m, .n = part->n, .k = part->k };
 		y->can = x->unit->plan(x->one, part, &y->plan);
+		memo->missed++;
 	}
 	return y->can ? &y->plan : NULL;
 }

@@ -20,16 +20,13 @@
 
 #include "arch/npu/unit.h"
 
-/* What one core takes for parts that were asked for: a search asks for the same again and again. All zeros at first. */
-#define PARTITION_KNOWN 16384 /* must be a power of two */
+/* What one core takes for parts that were asked for: a search asks for the same again and again. All zeros at first; grows. */
 struct partition_memo {
 	uint64_t machine; /* whoever asks sets it: a hash of all that plans hang on besides the job */
-	struct partition_known {
-		uint64_t how, m, n, k;
-		struct unit_plan plan;
-		bool can;
-	} at[PARTITION_KNOWN];
+	struct partition_known *at;
+	uint32_t places, missed; /* missed: since it last grew */
 };
+void partition_memo_clear(struct partition_memo *m);
 
 /* False: the unit cannot do such a job. Work other than products is the unit's own to spread. `memo` may be NULL. */
 bool partition_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,

@@ -41,8 +41,8 @@ struct residency {
 	uint64_t set_capacity;
 	uint64_t most; /* tags that a set holds at once */
 	struct arc **arcs, *all;
-	uint32_t
-		with[TAGS]; /* how many places in arcs tags of the same last bits have: none, nothing of them is here */
+	uint32_t with[TAGS];           /* how many blocks of tags of the same last bits are here */
+	uint32_t at;                   /* the arc that the last piece ended before, or one near it */
 	uint32_t n_arcs, taken, spare; /* taken: of `all`, ever; spare: of those, waiting behind the arcs in `arcs` */
 	struct held *held;
 };
@@ -130,18 +130,20 @@ void residency_clear(struct residency *r)
 	r->arcs[0] = &r->all[0];
 	r->all[0] = (struct arc){ .sets = r->sets, .held = r->held };
 	r->n_arcs = r->taken = 1;
-	r->spare = 0;
+	r->spare = r->at = 0;
 	r->used = r->dirty = 0;
 	memset(r->with, 0, sizeof r->with);
 }
 
 /* --- arcs -------------------------------------------------------------------------------------------------- */
 
-/* The number of the arc that a set is in. */
+/* The number of the arc that a set is in: a stream goes on where it was. */
 static uint32_t arc_of(const struct residency *r, uint32_t set)
 {
 	uint32_t low = 0;
 
+	if (r->at < r->n_arcs && set - r->arcs[r->at]->set < r->arcs[r->at]->sets)
+		return r->at;
 	for (uint32_t n = r->n_arcs; n > 1;) {
 		const uint32_t half = n / 2;
 
@@ -170,13 +172,6 @@ static struct arc *arc_new(struct residency *r)
 	return x;
 }
 
-/* What an arc holds is held by one more, or one less. */
-static inline void count_tags(struct residency *r, const struct held *h, uint32_t n, uint32_t more)
-{
-	for (uint32_t i = 0; i < n; i++)
-		r->with[h[i].tag % TAGS] += more;
-}
-
 /* The nth arc becomes two, the first of so many sets. */
 static void split(struct residency *r, uint32_t n, uint32_t sets)
 {
@@ -190,7 +185,6 @@ static void split(struct residency *r, uint32_t n, uint32_t sets)
 	y->n = x->n;
 	y->used = x->used;
 	memcpy(y->held, x->held, x->n * sizeof *x->held);
-	count_tags(r, x->held, x->n, 1);
 	x->sets = sets;
 }
 
@@ -231,7 +225,6 @@ static void join_alike(struct residency *r, uint32_t first, uint32_t last)
 			continue;
 		}
 		r->arcs[at]->sets += r->arcs[i]->sets;
-		count_tags(r, r->arcs[i]->held, r->arcs[i]->n, UINT32_MAX);
 	}
 	gone = last - at;
 	for (uint32_t i = last + 1; gone && i < r->n_arcs; i++)
@@ -253,7 +246,8 @@ static inline struct held *held_of(const struct residency *r, const struct arc *
 
 static void forget_held(struct residency *r, struct arc *x, struct held *h, uint32_t n)
 {
-	count_tags(r, h, n, UINT32_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		r->with[h[i].tag % TAGS] -= x->sets;
 	x->n -= n;
 	memmove(h, h + n, (size_t)(x->held + x->n - h) * sizeof *h);
 }
@@ -394,7 +388,7 @@ static void touch_arc(struct residency *r, uint32_t n, const struct piece *y, en
 	if (!h) {
 		h = &x->held[x->n++];
 		*h = (struct held){ .tag = y->tag };
-		count_tags(r, h, 1, 1);
+		r->with[y->tag % TAGS] += x->sets;
 	} else {
 		h = used_last(x, h);
 	}
@@ -419,10 +413,12 @@ static void touch_piece(struct residency *r, const struct piece *y, enum residen
 	const uint32_t first = arc_from(r, y->set), end = y->set + y->sets;
 	uint32_t n = first;
 
-	if (end < r->sets)
-		arc_from(r, end);
-	for (; n < r->n_arcs && r->arcs[n]->set < end; n++)
+	for (; n < r->n_arcs && r->arcs[n]->set < end; n++) {
+		if (r->arcs[n]->set + r->arcs[n]->sets > end)
+			split(r, n, end - r->arcs[n]->set);
 		touch_arc(r, n, y, use, f);
+	}
+	r->at = n;
 	/* A block alone seldom ends as its neighbours; whatever streams past all of them brings that about. */
 	if (y->sets > 1 || r->keep)
 		join_alike(r, first ? first - 1 : 0, n < r->n_arcs ? n : r->n_arcs - 1);

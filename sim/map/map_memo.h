@@ -3,7 +3,7 @@
  * Answers stand by keys that hash all that they hang on; what of a machine an answer hangs on, map_sig() says. So an answer
  * that is found here is the one that would be found anew, whoever asked first: nothing in a result depends on it. Of an L2
  * or a KV buffer that has plenty of room for an op, the size is no part of the key.
- * Tables are of a fixed size; where all of a key's places are taken, the first is given up.
+ * Tables grow up to a fixed size; where all of a key's places are taken, the first is given up.
  * One memo is for one process and one mapping at a time. */
 #ifndef NPUSIM_SIM_MAP_MAP_MEMO_H
 #define NPUSIM_SIM_MAP_MAP_MEMO_H

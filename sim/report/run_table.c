@@ -46,15 +46,15 @@ static void measured(struct doc *d, const struct run_report *r, const struct run
 	const char *how = all->unmeasured             ? "of the rows that say one"
 	                  : r->whole && x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
 	                                              : "sum of kernel durations";
-
-	char steps[96];
+	struct str steps = STR_INIT;
 
 	if (r->steps.n > 1 && strcmp(how, "sum of kernel durations") == 0) {
-		snprintf(steps, sizeof steps, "%s; %zu steps took %.0f to %.0f us", how, r->steps.n,
-		         (double)r->steps.low_ns / 1e3, (double)r->steps.high_ns / 1e3);
-		how = steps;
+		str_addf(&steps, "%s; %zu steps took %.0f to %.0f us", how, r->steps.n, (double)r->steps.low_ns / 1e3,
+		         (double)r->steps.high_ns / 1e3);
+		how = str_c(&steps);
 	}
 	total(d, "measured, kernels", unit_us((int64_t)s->kernel_ns), answer ? figure_ratio_kernels(x, &m) : 0, how);
+	str_free(&steps);
 	if (r->whole)
 		total(d, "measured, copies and sets", unit_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
 	if (s->wall_ns < 0)

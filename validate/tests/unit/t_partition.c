@@ -169,7 +169,7 @@ TEST(any_cut_covers_the_product)
 /* What is remembered of one job is not told of another: an array that loads all of itself, and one that loads what is used. */
 TEST(a_plan_that_is_remembered_is_the_one_that_would_be_made)
 {
-	static struct partition_memo memo;
+	struct partition_memo memo = { 0 };
 	struct unitbed b;
 
 	unitbed_up(&b, UNIT_MATRIX, matrix_schema, "units: 1\nrows: 128\ncols: 128\nwhole_folds: true\n");
@@ -190,6 +190,7 @@ TEST(a_plan_that_is_remembered_is_the_one_that_would_be_made)
 		CHECK_U64(known.latency, fresh.latency);
 		CHECK_U64(known.split.n, fresh.split.n);
 	}
+	partition_memo_clear(&memo);
 }
 
 SUITE(t_partition, T(the_fuller_of_two_cores_sets_the_time), T(what_cores_share_goes_to_each_of_them),
