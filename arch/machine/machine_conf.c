@@ -163,8 +163,7 @@ static struct yaml *load_file(const struct source *from, const char *path, struc
 	if (machine_shipped_near(from, path, near, sizeof near))
 		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
 	else if (!strpbrk(path, "/."))
-		err_set(e, ERR_IO,
-		        "there is no machine '%s': 'npusim config list' has those that come with npusim",
+		err_set(e, ERR_IO, "there is no machine '%s': 'npusim config list' has those that come with npusim",
 		        path);
 	else
 		return from->read(from, path, e);
