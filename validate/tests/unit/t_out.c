@@ -157,7 +157,7 @@ TEST(html_keeps_types_and_says_the_column_in_every_cell)
 	out_null(t);
 	out_real(t, 1);
 	written(t, OUT_HTML,
-	        "<h2>x &amp; y</h2><table class=\"stack\"><thead><tr><th>a&lt;b</th><th class=\"n\">n</th></tr></thead>\n"
+	        "<h2>x &amp; y</h2><table><thead><tr><th>a&lt;b</th><th class=\"n\">n</th></tr></thead>\n"
 	        "<tbody>\n"
 	        "<tr><td data-k=\"a&lt;b\"><span class=\"c\">&lt;b&gt;??&quot;</span></td>"
 	        "<td class=\"n\" data-k=\"n\"><span class=\"c\"><span class=\"v good\">2.2</span>"
@@ -166,6 +166,22 @@ TEST(html_keeps_types_and_says_the_column_in_every_cell)
 	        "<td class=\"n\" data-k=\"n\"><span class=\"c\">1.0</span></td></tr>\n"
 	        "</tbody></table>\n");
 	out_table_free(t);
+}
+
+/* A few columns have room on a phone; rows of more are laid out one cell below another there. */
+TEST(html_stacks_the_cells_of_four_columns_and_not_of_three)
+{
+	static const char *const want[] = { NULL, NULL, NULL, "<table><thead>", "<table class=\"stack\"><thead>" };
+
+	for (int n = 3; n <= 4; n++) {
+		struct out_table *t = out_table_new(cols, n, NULL);
+		struct str s = STR_INIT;
+
+		out_table_write(t, OUT_HTML, 0, &s);
+		CHECK_HAS(str_c(&s), want[n]);
+		str_free(&s);
+		out_table_free(t);
+	}
 }
 
 TEST(sql_quotes_text_and_names_and_tells_columns_apart)
@@ -365,8 +381,8 @@ SUITE(t_out, T(a_table_is_aligned_by_characters_with_numbers_to_the_right),
       T(bytes_are_said_in_units_in_a_table_and_counted_elsewhere),
       T(a_table_that_is_too_wide_is_cut_where_that_loses_least), T(two_texts_that_differ_are_not_cut_alike),
       T(csv_quotes_what_needs_it_and_tells_null_from_empty), T(html_keeps_types_and_says_the_column_in_every_cell),
-      T(sql_quotes_text_and_names_and_tells_columns_apart), T(no_rows_is_still_a_document),
-      T(reals_have_nine_digits_and_no_minus_zero), T(integers_reach_their_ends),
+      T(html_stacks_the_cells_of_four_columns_and_not_of_three), T(sql_quotes_text_and_names_and_tells_columns_apart),
+      T(no_rows_is_still_a_document), T(reals_have_nine_digits_and_no_minus_zero), T(integers_reach_their_ends),
       T(hostile_text_stays_on_its_line_and_in_its_cell), T(nested_json_is_indented_and_empty_containers_are_short),
       T(formats_are_known_by_name), T(a_full_disk_is_an_error),
       T(a_document_without_memory_is_an_error_and_writes_nothing), T(everything_is_written_including_nothing),
