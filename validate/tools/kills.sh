@@ -87,7 +87,7 @@ prepare() {
 	cd "$work/in" || exit 2
 	printf 'sweep: 1\nbase: %s\nrange: decode_step_1\nfidelity: analytic\naxes: {cores: [1, 2, 4], l2.size: [8 MiB, 16 MiB, 32 MiB]}\nobjectives: [latency_us, dram_bytes]\n' \
 		"$config" >s.yaml
-	printf 'calibrate: 1\nfit:\n- {key: product.tensor, from: 0.8, to: 1.1, start: 0.955, reason: "one is enough here"}\n' >plan.yaml
+	printf 'calibrate: 1\nfit:\n- {key: gpu.launch, from: 100 ns, to: 4000 ns, start: 1000 ns, reason: "one is enough here"}\n' >plan.yaml
 	printf 'study: 1\ntitle: T\nruns:\n- {name: r, command: "run -c dsocr -m llama-3.2-1b --layers 2 --batch {b} --fidelity analytic", for: {b: [1, 2, 4, 8]}, take: {us: total_us}}\nclaims:\n- {says: more takes longer, right: r.b8.us > r.b1.us, why: "{r.b8.us}"}\n' >q.yaml
 	"$npusim" trace import "$trace" -o t.db &&
 		"$npusim" trace import "$root/traces/h200/operators/train2_0000.json.gz" -o ops.db &&

@@ -16,7 +16,7 @@ objectives: [slow, {name: parts, minimize: cores + 4 * dram.channels}]
 END
 quiet sweep "$TMP/s.yaml" -o "$TMP/r.db" --format csv
 if "$NPUSIM" plot pareto "$TMP/r.db" --script 2>&1 | grep -q "is not in this build"; then echo "not run: this build has no page"; exit 0; fi
-numbers() { grep -o -e '"name": "[a-z]*", "more"' -e '"knee": .*"points": .*"designs"' -e '"share": .*' | sed 's/\], \[\([0-9]\)/],\n[\1/g'; }
+numbers() { grep -o -e '"name": "[a-z]*", "more"' -e '"best": .*"points": .*"designs"' -e '"share": .*' | sed 's/\], \[\([0-9]\)/],\n[\1/g'; }
 given pareto "$TMP/r.db" --title 'A title' | numbers
 given tornado "$TMP/r.db" --of slow --title 'A title' | numbers
 echo "three objectives; a constraint of the command line:"
