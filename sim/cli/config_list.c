@@ -8,7 +8,7 @@
 #include "sim/cli/config.h"
 
 struct row {
-	const char *name, *folder;
+	const char *name, *file;
 	const struct machine_cfg *c;
 };
 
@@ -29,7 +29,7 @@ static void config_list_row(struct doc *d, const void *of, size_t i)
 	doc_real(d, "dram_gb_s", 0, (double)dram_peak(&c->mem.dram) / 1e9);
 	doc_text(d, "family", strcmp(c->family, MACHINE_NO_FAMILY) ? c->family : NULL);
 	if (d->format != OUT_TABLE)
-		doc_text(d, "file", r->folder);
+		doc_text(d, "file", r->file);
 }
 
 static int of_folder(const char *folder, struct arena *a, struct doc *d, struct err *e)

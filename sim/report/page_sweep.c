@@ -365,9 +365,10 @@ static size_t built_at(const struct study *can)
 }
 
 /* What to build, how sure its time is, and what the next design of the front has more and less of. */
-static int put_verdict(struct out_json *j, const struct page_points *r, struct study *can, size_t knee, struct err *e)
+static int put_verdict(struct out_json *j, const struct page_points *r, struct study *can, size_t at, size_t knee,
+                       struct err *e)
 {
-	const size_t at = built_at(can), build = can->points[at];
+	const size_t build = can->points[at];
 	const struct res_point *p = &can->v.points[build];
 	const char *words, *beyond = sweep_view_beyond(&can->v, p, &words);
 	struct str line = STR_INIT;
@@ -525,16 +526,17 @@ static int put_results(struct out_json *j, struct study *t, struct err *e)
 {
 	struct page_points r = { .t = t };
 	struct study can;
-	size_t knee = 0, best;
+	size_t knee = 0, at, best;
 	bool *front = NULL;
 
 	if (t->n == 0)
 		return 0;
 	if (find_front(t, &front, &knee, &can, e) < 0 || read_axes(&r, e) < 0)
 		return -1;
-	best = can.points[built_at(&can)];
+	at = built_at(&can);
+	best = can.points[at];
 	put_axes(j, &r);
-	if (put_verdict(j, &r, &can, knee, e) < 0)
+	if (put_verdict(j, &r, &can, at, knee, e) < 0)
 		return -1;
 	if (t->n_goals > 1)
 		out_json_u64(j, "best", t->v.points[best].point);
