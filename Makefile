@@ -67,7 +67,7 @@ REPORT_OF = chakra doc lay_time labels series figure_doc listed_doc cfg_doc mode
             score_doc samples_doc rows_doc energy_doc rates_doc fit_doc error_chart probe_dram_doc probe_mem_doc probe_link_doc \
             compare_doc compare_doc_sums kinds limits_doc design_doc machines_doc limits_store ablate_doc forced_doc points_doc explain \
             sweep_doc sweep_again_doc sweep_chart study_doc experiment_doc \
-            packed page page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
+            packed page page_said page_run page_machine page_sweep page_curves design_explain design_page ablate_explain
 API = api api_machine api_work api_eval api_limits
 LIVE_OF = live_pack live_page
 UI = screen number out out_html out_sql shells outfile opt opt_help opt_jobs inner opt_files opt_man opt_complete progress

@@ -156,7 +156,7 @@ const CONFIG = {
 
 const drawing = [];
 /* What is said of the results is there before the chart library is. */
-const library = new Promise((then) => (document.hidden ? then() : requestAnimationFrame(() => setTimeout(then)))).then(() => load('library'));
+const library = shown().then(() => load('library'));
 
 /* The y of a chart that has a name a row, in that order. */
 function namesDown(field, names, axis) {
@@ -371,7 +371,8 @@ function show(data) {
 		main.append(h, ...body);
 	};
 
-	document.querySelector('h1').textContent = document.title;
+	/* What it said until there was more: a part's own words are the same. */
+	document.getElementById('said')?.remove();
 	if (data.compared) section('compared', 'What differs', showCompared(data.compared));
 	if (data.runs.length > 1) section('runs', 'All runs', byWorkload(data.runs).map(overview));
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));

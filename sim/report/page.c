@@ -242,8 +242,7 @@ static int put_stored(struct out_json *j, void *arg, struct err *e)
 
 /* --- the page ---------------------------------------------------------------------------------------------- */
 
-/* As text of an HTML element. */
-static void add_text(struct str *to, const char *text)
+void page_add_text(struct str *to, const char *text)
 {
 	for (; *text; text++)
 		switch (*text) {
@@ -286,29 +285,48 @@ static void default_title(const struct opt_list *files, struct str *out)
 	}
 }
 
-/* The page has three marks, each on its first occurrence, before all that is put in. */
+/* The page has these marks, in this order, before all that is put in. */
+enum mark { MARK_TITLE, MARK_HEADING, MARK_SAID, MARK_DATA, MARK_LIVE, MARKS };
+static const char *const marks[MARKS] = { "@NPUSIM_TITLE@", "@NPUSIM_TITLE@", "@NPUSIM_SAID@", "@NPUSIM_DATA@",
+	                                  "@NPUSIM_LIVE@" };
+
+static int put_mark(const struct page_template *p, enum mark m, const char *title, const struct str *json,
+                    struct str *out, struct err *e)
+{
+	switch (m) {
+	case MARK_SAID:
+		return page_said(json, out, e);
+	case MARK_DATA:
+		if (p->live)
+			return packed(str_c(json), json->len, out, e);
+		add_data(out, json);
+		return 0;
+	case MARK_LIVE:
+		str_add(out, p->live ? p->live : "");
+		return 0;
+	default:
+		page_add_text(out, title);
+		return 0;
+	}
+}
+
 static int put_marks(const struct page_template *p, const char *title, const struct str *json, struct str *out,
                      struct err *e)
 {
-	static const char title_mark[] = "@NPUSIM_TITLE@", data_mark[] = "@NPUSIM_DATA@", live_mark[] = "@NPUSIM_LIVE@";
-	const char *t = strstr(p->text, title_mark), *d = t ? strstr(t, data_mark) : NULL,
-		   *l = d ? strstr(d, live_mark) : NULL;
+	const char *at = p->text;
 
-	if (!l)
-		return err_set(e, ERR_IO, "the drawing of pages and pictures is not in this build: %s", p->text);
-	str_addn(out, p->text, (size_t)(t - p->text));
-	add_text(out, title);
-	t += sizeof title_mark - 1;
-	str_addn(out, t, (size_t)(d - t));
-	if (!p->live)
-		add_data(out, json);
-	else if (packed(str_c(json), json->len, out, e) < 0)
-		return -1;
-	d += sizeof data_mark - 1;
-	str_addn(out, d, (size_t)(l - d));
-	str_add(out, p->live ? p->live : "");
-	l += sizeof live_mark - 1;
-	str_addn(out, l, (size_t)(p->end - l));
+	for (enum mark m = 0; m < MARKS; m++) {
+		const char *mark = strstr(at, marks[m]);
+
+		if (!mark)
+			return err_set(e, ERR_IO, "the drawing of pages and pictures is not in this build: %s",
+			               p->text);
+		str_addn(out, at, (size_t)(mark - at));
+		if (put_mark(p, m, title, json, out, e) < 0)
+			return -1;
+		at = mark + strlen(marks[m]);
+	}
+	str_addn(out, at, (size_t)(p->end - at));
 	return out->failed || json->failed ? err_set(e, ERR_NOMEM, "no memory for the report") : 0;
 }
 
