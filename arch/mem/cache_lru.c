@@ -17,7 +17,7 @@ static void init(uint8_t *state, uint32_t ways)
 	state[2 * ways] = 0;
 }
 
-static void hit(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u)
+static void hit(uint8_t *state, uint32_t ways, uint32_t way, struct cache_use *u)
 {
 	(void)u;
 	cache_lru_use(state, ways, way);

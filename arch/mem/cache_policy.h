@@ -13,19 +13,20 @@
 
 /* What a policy may know of a use, and the counters all sets of a cache share. */
 struct cache_use {
-	uint64_t set;
-	uint8_t cls;    /* enum mem_class of the request */
-	bool reused;    /* a line asked for is here; else the chunk is, but with other lines only */
-	int32_t weight; /* of its set: 1, or the sets of a larger cache that it stands for */
-	int32_t duel;   /* cache_drrip.c: which of its two rules the leaders' misses speak for */
-	uint32_t rare;  /* cache_rrip.c: insertions counted, for "one in 32" */
+	uint64_t set, sets;          /* which, of how many there are */
+	uint8_t cls;                 /* enum mem_class of the request */
+	bool reused;                 /* a line asked for is here; else the chunk is, but with other lines only */
+	int32_t weight;              /* of its set: 1, or the sets of a larger cache that it stands for */
+	bool bimodal;                /* cache_drrip.c: the rule that followers follow */
+	uint32_t asked[2], found[2]; /* cache_drrip.c: uses of the leaders of each rule, and those that hit */
+	uint32_t rare;               /* cache_rrip.c: insertions counted, for "one in 32" */
 };
 
 struct cache_policy_ops {
 	const char *name;
 	size_t (*state_bytes)(uint32_t ways);
 	void (*init)(uint8_t *state, uint32_t ways); /* all ways are empty */
-	void (*hit)(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u);
+	void (*hit)(uint8_t *state, uint32_t ways, uint32_t way, struct cache_use *u);
 	uint32_t (*replace)(uint8_t *state, uint32_t ways, struct cache_use *u); /* the way that goes; as just filled */
 	void (*drop)(uint8_t *state, uint32_t ways, uint32_t way);               /* the way is empty: it goes first */
 };

@@ -14,7 +14,7 @@ void cache_rrip_init(uint8_t *state, uint32_t ways)
 	memset(state, RRIP_EMPTY, ways);
 }
 
-void cache_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u)
+void cache_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, struct cache_use *u)
 {
 	(void)ways;
 	if (u->reused)

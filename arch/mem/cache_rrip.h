@@ -17,7 +17,7 @@ enum { RRIP_NEAR = 0, RRIP_LONG = 2, RRIP_DISTANT = 3, RRIP_EMPTY = 4 };
 
 size_t cache_rrip_state_bytes(uint32_t ways);
 void cache_rrip_init(uint8_t *state, uint32_t ways);
-void cache_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u);
+void cache_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, struct cache_use *u);
 void cache_rrip_drop(uint8_t *state, uint32_t ways, uint32_t way);
 uint32_t cache_rrip_victim(uint8_t *state, uint32_t ways); /* the way that goes; the caller says as what */
 uint8_t cache_rrip_rarely_long(struct cache_use *u);       /* distant, but one in RRIP_RARE long */

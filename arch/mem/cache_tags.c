@@ -30,6 +30,7 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 	t->hash = cfg->hash;
 	t->share = cfg->share > 1 ? cfg->share : 1;
 	t->policy = cfg->policy;
+	t->use.sets = t->sets;
 	t->use.weight = cfg->stands_for ? (int32_t)cfg->stands_for : 1;
 	t->part[KV] = (struct part){ 0, cfg->kv_ways, at };
 	at += cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
@@ -63,7 +64,7 @@ void cache_tags_free(struct cache_tags *t)
 
 void cache_tags_reset(struct cache_tags *t)
 {
-	t->use = (struct cache_use){ .weight = t->use.weight };
+	t->use = (struct cache_use){ .sets = t->sets, .weight = t->use.weight };
 	pages_zero(t->meta, t->sets, t->meta_bytes);
 	pages_zero(t->chunk, t->sets * t->ways, sizeof *t->chunk);
 	pages_zero(t->held, UINT64_C(1) << t->held_bits, sizeof *t->held);
@@ -120,6 +121,7 @@ struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, 
 	if (!c)
 		return NULL;
 	part = part_of(t, p->way);
+	t->use.set = p->set;
 	t->use.reused = c->valid & mask;
 	if (part != &t->part[PIN])
 		t->policy->hit(state_of(t, p->set, part), part->ways, p->way - part->first, &t->use);

@@ -170,10 +170,12 @@ static uint64_t reuse_alike(struct cache_tags *t, struct cache_place *p, uint64_
 		state = state_of(t, at.set, part);
 		if (part == &t->part[PIN])
 			continue;
-		if (lru)
+		if (lru) {
 			cache_lru_use(state, part->ways, at.way - part->first);
-		else
+		} else {
+			t->use.set = at.set;
 			t->policy->hit(state, part->ways, at.way - part->first, &t->use);
+		}
 	}
 	p->way = at.way;
 	return at.set - from;

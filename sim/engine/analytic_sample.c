@@ -8,7 +8,8 @@
 #include "sim/base/clock.h"
 #include "sim/base/ratio.h"
 
-#define SETS_MOST 256 /* eight leaders of each rule of a duel; with 1,024, steps are no nearer to events */
+#define SETS_MOST 256 /* with 1,024, steps are no nearer to events */
+#define SETS_DUEL 512 /* of a duel, where with up to eight leaders of each rule chance decides; 1,024 err as much */
 
 struct sample {
 	uint64_t sets, here; /* of the cache; of them in `tags`, where they are numbered from 0 */
@@ -53,11 +54,12 @@ static int make_victim(struct sample *s, const struct l2_cfg *c, uint64_t chunk,
 static int make_tags(struct sample *s, const struct l2_cfg *c, struct err *e)
 {
 	const uint64_t chunk = cache_chunk_bytes(c->line, sector_of(c));
+	const uint64_t most = c->policy == CACHE_DRRIP ? SETS_DUEL : SETS_MOST;
 
 	/* Every reader but the home's own has a copy of what it reads. */
 	s->sets = c->size / (chunk * c->ways) * c->partitions / (2 * c->partitions - 1);
 	s->sets = s->sets ? s->sets : 1;
-	while (s->sets >> s->halved > SETS_MOST)
+	while (s->sets >> s->halved > most)
 		s->halved++;
 	s->here = s->sets >> s->halved;
 	s->exact = s->here == s->sets;

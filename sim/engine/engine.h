@@ -31,7 +31,7 @@ extern const struct engine_ops engine_event, engine_analytic, engine_gpu, engine
 /* All of them; NULL ends the list. */
 const struct engine_ops *const *engine_table(void);
 /* Whether the closed form follows what this key (KEY or KEY=VALUE) of an NPU changes: those it leaves out change nothing there, and of
- * l2.policy the duel of drrip falls otherwise where its rules are about as good (up to 8 % of a decode step). */
+ * l2.policy the duel of drrip falls otherwise where its rules are about as good (of 66 sizes of L2 four by more than 5 %, 12 % at the most). */
 bool engine_form_covers(const char *set);
 /* The one that can; every machine has one at every fidelity. */
 const struct engine_ops *engine_of(const struct machine_cfg *c, enum run_fidelity f);

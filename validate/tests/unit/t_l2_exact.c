@@ -27,7 +27,8 @@ struct exact {
 	uint64_t sets, now, hits, misses, fills, writebacks, victim_hits, rare; /* in sectors */
 	uint32_t ways, kv_ways, pin_ways, victim_lines, n_victim, sectors;
 	enum cache_policy policy;
-	int duel;
+	uint64_t asked[2], found[2]; /* of the leaders of a duel, as cache_drrip.c counts them, but by lines */
+	bool bimodal;
 	bool through;
 	struct cache_seen *seen;
 	struct exact_line *lines;
@@ -120,20 +121,50 @@ static unsigned rarely_long(struct exact *x)
 	return hash_mix(x->rare++) % 32 == 0 ? 2 : 3; /* not each 32nd: that would be the same line of every chunk */
 }
 
+static uint64_t part_of(const struct exact *x, uint64_t line)
+{
+	uint64_t set = line % x->sets / 32;
+
+	return (set + set / 32) % 32;
+}
+
+/* A duel's leaders: what they find of what they are asked for, over about as many uses as fill them four times, 4,096 of chunks at the most, and clearly more. */
+static void judge(struct exact *x, uint64_t line, bool found)
+{
+	const uint64_t part = part_of(x, line), window = x->sets * x->ways / 4; /* sets of lines: 32 a chunk's */
+	double rate[2];
+
+	if (part > 1)
+		return;
+	x->asked[part]++;
+	x->found[part] += found;
+	if (x->asked[0] + x->asked[1] < window / 2)
+		return;
+	for (int i = 0; i < 2; i++)
+		rate[i] = x->asked[i] ? (double)x->found[i] / (double)x->asked[i] : 0;
+	if (rate[1] > rate[0] + 1 / 16.0)
+		x->bimodal = true;
+	else if (rate[0] > rate[1] + 1 / 16.0)
+		x->bimodal = false;
+	if (x->asked[0] + x->asked[1] < window)
+		return;
+	for (int i = 0; i < 2; i++) {
+		x->asked[i] /= 2;
+		x->found[i] /= 2;
+	}
+}
+
 /* What a line comes in as. */
 static unsigned inserted(struct exact *x, uint64_t line, enum mem_class cls)
 {
-	uint64_t set = line % x->sets / 32, part = (set + set / 32) % 32;
+	const uint64_t part = part_of(x, line);
 
 	if (x->policy == CACHE_KV_AWARE)
 		return cls == MEM_KV || cls == MEM_ACTIVATION ? 0 : cls == MEM_WEIGHT ? rarely_long(x) : 2;
 	if (x->policy != CACHE_DRRIP)
 		return 2;
-	if (part == 0 && x->duel < 511 * 32)
-		x->duel++;
-	else if (part == 1 && x->duel > -511 * 32)
-		x->duel--;
-	return part == 0 || (part != 1 && x->duel <= 0) ? 2 : rarely_long(x);
+	judge(x, line, false);
+	return part == 0 || (part != 1 && !x->bimodal) ? 2 : rarely_long(x);
 }
 
 static void exact_touch(struct exact *x, uint64_t line, uint32_t mask, bool write, enum mem_class cls)
@@ -178,6 +209,7 @@ static void exact_touch(struct exact *x, uint64_t line, uint32_t mask, bool writ
 		*to = (struct exact_line){ line, x->now, inserted(x, line, cls), valid, dirty };
 	} else if (here) {
 		to->rrpv = 0;
+		judge(x, line, true);
 	}
 	to->used = x->now;
 	to->valid |= mask;
@@ -414,9 +446,9 @@ TEST(policies_that_count_are_within_a_point_of_it)
 			l2_against_exact(counting[i], "l2", shape, 1);
 }
 
-/* Near a tie of its two rules a duel falls one way or the other: both are right, and up to two points apart. Over
- * several streams neither way is favoured. */
-TEST(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
+/* Near a tie of its two rules a duel falls one way or the other, and stays there for less than a clear difference: both are
+ * right, and up to three points apart. Over several streams neither way is favoured. */
+TEST(a_duel_is_within_three_points_of_it_and_half_a_point_in_the_mean)
 {
 	static const char *const streams[] = { "l2", "a", "b", "c", "d", "e", "f", "g" };
 
@@ -424,7 +456,7 @@ TEST(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
 		double sum = 0;
 
 		for (int i = 0; i < 8; i++)
-			sum += l2_against_exact(LARGE "policy: drrip\n", streams[i], shape, 2);
+			sum += l2_against_exact(LARGE "policy: drrip\n", streams[i], shape, 3);
 		printf("in the mean %.2f points\n", sum / 8);
 		CHECK(sum / 8 > -0.5 && sum / 8 < 0.5);
 	}
@@ -457,4 +489,4 @@ TEST(a_traced_step_is_within_a_point_of_it)
 
 SUITE(t_l2_exact, T(a_traced_step_is_within_a_point_of_it), T(whole_chunks_are_exactly_a_line_granular_cache),
       T(parts_of_chunks_are_within_a_point_of_it), T(policies_that_count_are_within_a_point_of_it),
-      T(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean), T(an_l1_is_within_a_point_of_it));
+      T(a_duel_is_within_three_points_of_it_and_half_a_point_in_the_mean), T(an_l1_is_within_a_point_of_it));
