@@ -109,7 +109,7 @@ FUZZ     = yaml api kineto csv nsys capture replay ops program requests serve st
 
 # Sources that other rules or other machines build.
 EXAMPLES = $(wildcard sim/examples/*.c)
-LIVE = sim/live/live.c sim/live/live_yaml.c
+LIVE = sim/live/live.c sim/live/live_yaml.c sim/live/live_memory.c
 ELSEWHERE = $(LIVE) traces/capture/capture.c validate/tests/dies.c validate/tests/same/library.c $(EXAMPLES)
 
 # From the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
@@ -321,6 +321,7 @@ $(WASM)/%.o: %.c
 	$(say) WASM $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(WASM_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+$(WASM)/sim/live/live_memory.o: EXTRA = -O2 -mbulk-memory -fno-builtin
 $(WASM)/sim/base/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"wasm"' \
                                     -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
 $(WASM)/sim/base/version.o: $B/.commit $B/.gpu_model
