@@ -380,7 +380,7 @@ function show(data) {
 	(data.serves || []).forEach((x, i) => section('serve' + i, `${x.model} on ${x.machine}`, showServe(x, 'serve' + i)));
 	(data.figures || []).forEach((f, i) => section('figure' + i, f.title, [card(f.title, f.subtitle, chart('figure' + i, figureSpec(f)))]));
 	(data.rooflines || []).forEach((r, i) => section('roofline' + i, r.title, [rooflineCard(r, 'roofline' + i)]));
-	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.work.split(",")[0]} on ${r.within}`, showRun(r, 'run' + i)));
+	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.work} on ${r.within}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 
 	drawing.push(library.then(() => showFooter(data.program)));

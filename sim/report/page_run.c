@@ -296,6 +296,16 @@ static int put_explained(struct out_json *j, const struct res_stored *r, struct 
 	return n < 0 ? -1 : 0;
 }
 
+/* What ran, as a heading has it: a model without what was asked of it, which stands among the run's facts. */
+static void put_work(struct out_json *j, const char *work)
+{
+	struct str name = STR_INIT;
+
+	str_addn(&name, work, strcspn(work, ","));
+	out_json_text(j, "work", str_c(&name));
+	str_free(&name);
+}
+
 int page_lead(struct out_json *j, const struct res_stored *r, struct err *e)
 {
 	put_verdict(j, r);
@@ -315,7 +325,7 @@ int page_run(struct out_json *j, const char *from, const char *called, const cha
 	page_run_put_head(j, from, r);
 	out_json_text(j, "called", called);
 	labels_workload(r, &work);
-	out_json_text(j, "work", str_c(&work));
+	put_work(j, str_c(&work));
 	out_json_text(j, "within", within);
 	rc = page_lead(j, r, e);
 	put_totals(j, r);

@@ -63,14 +63,14 @@ static int fail_unknown(const struct opt_cmd *cmd, const char *name, size_t n, s
 	near = n < sizeof word ? str_nearest(word, names, k) : NULL;
 	if (near)
 		return err_set(e, ERR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, near);
-	return err_set(e, ERR_USAGE, "unknown option '--%s'", word);
+	return err_set(e, ERR_USAGE, "unknown option '--%s': --help lists them", word);
 }
 
 static int fail_letter(char letter, const char *word, struct err *e)
 {
 	if (word[2]) /* one of several */
-		return err_set(e, ERR_USAGE, "unknown option '-%c' in '%s'", letter, word);
-	return err_set(e, ERR_USAGE, "unknown option '-%c'", letter);
+		return err_set(e, ERR_USAGE, "unknown option '-%c' in '%s': --help lists them", letter, word);
+	return err_set(e, ERR_USAGE, "unknown option '-%c': --help lists them", letter);
 }
 
 static int set_number(const struct opt *o, const char *shown, const char *value, struct err *e)
