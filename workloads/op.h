@@ -121,6 +121,7 @@ struct op {
 	enum op_reduce reduce;
 	enum op_attn algorithm;
 	enum op_library library;
+	bool mixed; /* attention of one query a sequence over paged keys: one call with prompts' queries */
 	uint32_t first_operand, n_operands;
 	uint32_t first_dep, n_deps;          /* op ids to wait for (true, anti and output dependences) */
 	uint32_t first_launch, n_launches;   /* 0 launches: from a model file */

@@ -113,7 +113,7 @@ static void gpu_activity_attention(const struct gpu *g, const struct gpu_launch 
 	const uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim);
 	const uint64_t q = l->kernel.form == KERNEL_FLASH ? l->kernel.tile_n : l->kernel.tile_m, k = l->kernel.tile_k;
 	/* Heads that share keys are rows of a tile where there are few queries. */
-	const bool joined = s->q_len == 1 && s->heads > kv;
+	const bool joined = s->q_len == 1 && s->heads > kv && !l->op->mixed;
 	uint64_t all = w.macs / (dims ? dims : 1), heads = batch * (joined ? kv : s->heads);
 
 	if (q && k)

@@ -375,6 +375,15 @@ static enum op_library paged_by(const struct gpu *g, const struct op *o)
 	return c >= 90 && c < 100 ? OP_LIBRARY_FLASH3 : c >= 100 && c < 110 ? OP_LIBRARY_TRTLLM : OP_LIBRARY_ANY;
 }
 
+/* In one call with prompts FlashAttention 2 has a head a CTA: a tile of 64 rows for one query, keys whole; queries of heads that share
+ * keys become rows only where no sequence has more than one. Source: vllm-project/flash-attention csrc/flash_attn/flash_api.cpp,
+ * mha_varlen_fwd (seqlenq_ngroups_swapped, set_params_splitkv), flash_fwd_launch_template.h. */
+static bool beside_prompts(const struct gpu *g, const struct op *o)
+{
+	return o->mixed && o->shape.q_len == 1 && gpu_geometry_by_warps(g) && o->algorithm != OP_ATTN_MLA &&
+	       (o->library == OP_LIBRARY_ANY || o->library == OP_LIBRARY_FLASH2);
+}
+
 /* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
  * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
  * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
@@ -387,7 +396,9 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	const struct op_shape *s = &o->shape;
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
 	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
-	bool varlen = o->algorithm == OP_ATTN_FLASH && s->paged, joined = s->heads > kv && s->q_len == 1;
+	const bool alone = beside_prompts(g, o);
+	bool varlen = alone || (o->algorithm == OP_ATTN_FLASH && s->paged);
+	bool joined = s->heads > kv && s->q_len == 1 && !alone;
 	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
 	uint32_t splits = joined || !varlen ? gpu_geometry_kv_splits(ctas, g->sms, div_up(s->kv_len, keys)) : 1;
 
@@ -417,7 +428,7 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 		trtllm(g, k, o, out);
 		return true;
 	}
-	if (o->algorithm == OP_ATTN_SPLIT_KV && s->paged && s->q_len == 1) {
+	if (o->algorithm == OP_ATTN_SPLIT_KV && s->paged && s->q_len == 1 && !alone) {
 		if (s->head_dim == 64 || s->head_dim == 128 || s->head_dim == 256)
 			flashinfer(g, k, o, out);
 		else

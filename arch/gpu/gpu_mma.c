@@ -5,7 +5,8 @@
  * into registers, then the instructions that need them; a warp does both in order, so that a round costs its latency
  * beside its math however small the tile. Of 8 and 4 bits the fragments of the next round come meanwhile (times over k of tiles of
  * 16 and 64 tokens, published of an L40S and an RTX PRO 6000: 317 and 555 cycles for 128 of k, of which operands need 320 and
- * the math 128 and 512). CTAs of an SM fill each other's gaps until its tensor cores are full.
+ * the math 128 and 512: 327 and 551). CTAs of an SM fill each other's gaps until its tensor cores are full; one that has an SM to
+ * itself waits for no math but its own, which is in its time already.
  * Tiles that are copied asynchronously are under way while the tiles before are multiplied; the copies of a tile are
  * spread over a tile's rounds, so that a pipeline of n stages hides n - 2 tiles' time of a round trip. Without them a
  * warp waits for its loads and stores them itself, whatever the stages. After the last tile sums go through shared
@@ -66,7 +67,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), clock);
 	rounds = clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, clock);
-	own = bits <= 8 ? gpu_overlap(4, math, rounds) : math + rounds;
+	own = bits <= 8 ? gpu_overlap(3, math, rounds) : math + rounds;
 	t->start = p->setup + clock_span(k->cycles, clock);
 	if (!k->asynchronous || k->stages < 3) {
 		own += trip * p->through / MILLION;
@@ -74,7 +75,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		own = gpu_overlap(8, own, trip / (k->stages - 2));
 		t->start += p->ahead + trip;
 	}
-	step = gpu_overlap(8, own, mates * math);
+	step = mates > 1 ? gpu_overlap(8, own, mates * math) : own;
 	step = gpu_overlap(8, step, clock_transfer(mates * bytes, g->c->sm_rate_l2));
 	t->chain = x.rounds * steps * step;
 	t->pipe = x.rounds * steps * mates * math;

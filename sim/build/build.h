@@ -75,6 +75,7 @@ struct build_how {
 	uint32_t block, entry;   /* tokens of a block of a paged cache, bytes of its entry; 0: the cache is one piece */
 	enum attend_way attend;  /* attention's algorithm; ATTEND_OWN: as the style has it */
 	enum op_library library; /* whose kernels a paged cache's attention takes (arch/gpu/gpu_geometry_attend.c) */
+	bool mixed;              /* of a step with prompts by one call, those that decode, too */
 };
 
 const char *build_phase_name(enum build_phase p);

@@ -56,6 +56,15 @@ static uint32_t result(struct builder *b, const struct attend *x)
 	return x->into != NO_TENSOR ? x->into : b_make(b, b->m->dtype, x->batch * x->q_len * x->heads * x->v_dim);
 }
 
+/* Where an engine has one call for all of a step's queries, those of sequences that decode are beside prompts'. */
+static bool beside_prompts(const struct builder *b)
+{
+	for (uint32_t i = 0; b->h->mixed && i < b->n_groups; i++)
+		if (b->groups[i].tokens > 1)
+			return true;
+	return false;
+}
+
 static uint32_t one_op(struct builder *b, const struct attend *x, enum op_attn algorithm)
 {
 	const enum dtype own = b->m->dtype;
@@ -65,6 +74,7 @@ static uint32_t one_op(struct builder *b, const struct attend *x, enum op_attn a
 	o->shape = build_attend_shape_of(b, x);
 	o->algorithm = algorithm;
 	o->library = b->h->library;
+	o->mixed = x->q_len == 1 && o->shape.paged && beside_prompts(b);
 	b_read(b, b_of_group(b, x->q));
 	b_read(b, looked_at(b, x->k, x, x->dim));
 	if (x->v != x->k)

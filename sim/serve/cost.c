@@ -21,7 +21,7 @@ struct entry {
 
 struct cost_table {
 	uint32_t queries;
-	bool exact;
+	bool exact, mixed;
 	cost_simulate_fn *simulate;
 	void *ctx;
 	struct entry *at;
@@ -80,6 +80,11 @@ struct cost_table *cost_new(uint32_t queries, bool exact, cost_simulate_fn *simu
 	free(t);
 	err_nomem(e, "for the steps of a server");
 	return NULL;
+}
+
+void cost_mixed(struct cost_table *t)
+{
+	t->mixed = true;
 }
 
 void cost_free(struct cost_table *t)
@@ -213,6 +218,7 @@ static struct value plus(struct value a, struct value b)
 /* Where a step lies: on the grids of batch (fine, for D; coarse, for M), context, prompt. */
 struct place {
 	struct span batch, coarse, context, prompt;
+	struct span behind; /* contexts that M is of */
 };
 
 /* No tokens are no step: a line from there would miss what any prompt costs. */
@@ -223,7 +229,7 @@ static struct span prompt_span(uint64_t tokens)
 	return s.lo ? s : (struct span){ 1, PROMPT_FIRST, (i128)tokens - 1, PROMPT_FIRST - 1 };
 }
 
-static struct place cost_place_of(const struct sched_step *s)
+static struct place cost_place_of(const struct cost_table *t, const struct sched_step *s)
 {
 	struct place x = { .batch = between(s->seqs, 1, BATCH_PARTS), .coarse = between(s->seqs, 1, 1) };
 
@@ -234,6 +240,7 @@ static struct place cost_place_of(const struct sched_step *s)
 			x.context.hi = between(x.context.lo + 1, CONTEXT_FIRST, CONTEXT_PARTS).hi;
 		x.context.den = (i128)(x.context.hi > x.context.lo ? x.context.hi - x.context.lo : 1) * s->seqs;
 	}
+	x.behind = t->mixed && s->seqs ? x.context : (struct span){ COST_CONTEXT, COST_CONTEXT, 0, 1 };
 	if (s->prompt_tokens)
 		x.prompt = prompt_span(s->prompt_tokens);
 	return x;
@@ -255,25 +262,26 @@ static struct value decode(const struct cost_table *t, const struct place *x)
 
 static void ask_added(struct cost_table *t, struct asked *a, const struct place *x)
 {
-	for (int i = 0; i < 4; i++) {
-		const uint64_t b = i & 1 ? x->coarse.hi : x->coarse.lo;
+	for (int i = 0; i < 8; i++) {
+		const uint64_t b = i & 1 ? x->coarse.hi : x->coarse.lo, c = i & 4 ? x->behind.hi : x->behind.lo;
 
-		cost_ask(t, a, b, COST_CONTEXT, 0, 0);
-		cost_ask(t, a, b, COST_CONTEXT, i & 2 ? x->prompt.hi : x->prompt.lo, 0);
+		cost_ask(t, a, b, c, 0, 0);
+		cost_ask(t, a, b, c, i & 2 ? x->prompt.hi : x->prompt.lo, 0);
 	}
 }
 
-static struct value added_at(const struct cost_table *t, uint64_t batch, uint64_t prompt)
+static struct value added_at(const struct cost_table *t, const struct span *behind, uint64_t batch, uint64_t prompt)
 {
-	return minus(known(t, batch, COST_CONTEXT, prompt), known(t, batch, COST_CONTEXT, 0));
+	return line(behind, minus(known(t, batch, behind->lo, prompt), known(t, batch, behind->lo, 0)),
+	            minus(known(t, batch, behind->hi, prompt), known(t, batch, behind->hi, 0)));
 }
 
 static struct value added(const struct cost_table *t, const struct place *x)
 {
-	const struct span *b = &x->coarse, *p = &x->prompt;
+	const struct span *b = &x->coarse, *p = &x->prompt, *c = &x->behind;
 
-	return line(b, line(p, added_at(t, b->lo, p->lo), added_at(t, b->lo, p->hi)),
-	            line(p, added_at(t, b->hi, p->lo), added_at(t, b->hi, p->hi)));
+	return line(b, line(p, added_at(t, c, b->lo, p->lo), added_at(t, c, b->lo, p->hi)),
+	            line(p, added_at(t, c, b->hi, p->lo), added_at(t, c, b->hi, p->hi)));
 }
 
 /* Attention of one piece of a prompt. */
@@ -357,7 +365,7 @@ int cost_exact(struct cost_table *t, const struct sched_step *s, struct sched_co
 
 int cost_of(struct cost_table *t, const struct sched_step *s, struct sched_cost *out, struct err *e)
 {
-	const struct place x = cost_place_of(s);
+	const struct place x = cost_place_of(t, s);
 	struct asked a = { .n = 0 };
 	struct value v = { 0, 0 };
 

@@ -7,6 +7,8 @@
  *     D    the decode step alone: four points around it, batches at quarters of each power of two, contexts at powers of two from 128 on, and 0
  *     M    what P tokens of a new prompt add to it, at COST_CONTEXT tokens of context: batches at powers of two, P at halves of each
  *     A    attention of p tokens of a prompt behind c others, of that prompt alone
+ * Where one call has attention of prompts and of what decodes (cost_mixed), the latter takes longer by its context: M is of the
+ * contexts around the true one, as D is.
  *
  * The mean context has the bytes and operations of the true ones, as attention to a cache is linear in it. Not in it: the
  * longest sequence among many; that machines take odd numbers of rows worse than round ones; that a step's parts may be more, or less, than their
@@ -37,6 +39,7 @@ typedef int cost_simulate_fn(void *ctx, const struct cost_point *p, size_t n, st
 struct cost_table;
 /* `queries`: of each sequence that decodes. */
 struct cost_table *cost_new(uint32_t queries, bool exact, cost_simulate_fn *simulate, void *ctx, struct err *e);
+void cost_mixed(struct cost_table *t);
 void cost_free(struct cost_table *t);
 int cost_of(struct cost_table *t, const struct sched_step *s, struct sched_cost *out, struct err *e);
 struct cost_point cost_point_of(const struct cost_table *t, const struct sched_step *s);

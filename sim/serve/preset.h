@@ -11,6 +11,7 @@ struct preset {
 	ps_t step, sequence, request, prompt_token;
 	bool ahead, prefix, beside;
 	uint32_t attention; /* enum op_library: whose kernels of a GPU */
+	bool mixed;         /* one call of attention a step */
 	uint32_t max_batch, max_tokens, chunk;
 	bool reserve_all;
 };

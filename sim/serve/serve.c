@@ -102,6 +102,7 @@ static int side(struct serve_run *r, struct serve_side *x, const struct workload
 		return -1;
 	x->w.how.phase = BUILD_STEP;
 	x->w.how.library = r->o->attention;
+	x->w.how.mixed = r->o->mixed;
 	x->w.how.groups = &one;
 	x->w.how.n_groups = 1;
 	if (build_check(x->w.model, &x->w.how, e) < 0)
@@ -110,7 +111,11 @@ static int side(struct serve_run *r, struct serve_side *x, const struct workload
 	x->w.how.n_groups = 0;
 	if (!(x->steps = steps_new(r->conf, x->w.model, &x->w.how, r->policy.block, &r->how, (uint32_t)r->o->jobs, e)))
 		return -1;
-	return (x->cost = cost_new(queries, r->o->exact, steps_simulate, x->steps, e)) ? 0 : -1;
+	if (!(x->cost = cost_new(queries, r->o->exact, steps_simulate, x->steps, e)))
+		return -1;
+	if (r->o->mixed && machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES)
+		cost_mixed(x->cost);
+	return 0;
 }
 
 uint32_t serve_chips(const struct serve_run *r)

@@ -32,6 +32,7 @@ struct serve_ask {
 	const char *kv_memory, *draft_model;
 	const struct cfg *engine;  /* its constants, in `policy`; NULL: no host */
 	enum op_library attention; /* the engine's */
+	bool mixed;                /* one call of it a step */
 	uint64_t n, seed, jobs, check;
 	uint32_t draft_ppm, share_ppm; /* a drafted token's share of a step; the memory's that is used */
 	ps_t slo_ttft, slo_tpot;       /* 0: no limit */

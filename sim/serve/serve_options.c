@@ -227,6 +227,7 @@ int serve_options(struct serve_opts *o, struct err *e)
 		return -1;
 	a->engine = o->engine_rows;
 	a->attention = (enum op_library)o->preset.attention;
+	a->mixed = o->preset.mixed;
 	if (a->engine && o->preset.beside && a->copies == SERVE_COPIES_UNKNOWN)
 		a->copies = SERVE_COPIES_BESIDE;
 	a->find = o->find;

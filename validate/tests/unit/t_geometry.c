@@ -486,6 +486,37 @@ TEST(paged_keys_are_split_as_the_libraries_plan_it)
 	bed_down(&b);
 }
 
+/* FlashAttention 2 takes heads that share keys as rows where no sequence of a call has more queries than one. */
+TEST(in_a_call_with_prompts_each_head_has_a_cta)
+{
+	struct op_stream s = { 0 };
+	struct op o = decode(16, 32, 8, 4096, 128);
+	struct geometry x;
+	struct bed b;
+
+	o.algorithm = OP_ATTN_SPLIT_KV;
+	o.mixed = true;
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.n, 1); /* keys are whole */
+	CHECK(x.at[0].grid[0] == 1 && x.at[0].grid[1] == 32 && x.at[0].grid[2] == 16);
+	CHECK(x.kernel[0].tile_m == 64 && x.kernel[0].tile_k == 128);
+	o.library = OP_LIBRARY_FLASHINFER; /* calls of its own */
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_HAS(x.at[0].name, "flashinfer");
+	o.library = OP_LIBRARY_ANY;
+	o.mixed = false;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_HAS(x.at[0].name, "flashinfer");
+	bed_down(&b);
+	bed_up(&b, DEVICE HOPPER); /* FlashAttention 3 has them as rows in any case */
+	o.mixed = true;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_HAS(x.at[0].name, "FlashAttnFwdSm90");
+	CHECK_U64(x.at[0].grid[1], 8);
+	bed_down(&b);
+}
+
 SUITE(t_geometry, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_gemv_where_there_is_no_wgmma),
       T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(an_fp8_product_goes_by_tokens_outputs_and_k),
       T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
@@ -494,4 +525,5 @@ SUITE(t_geometry, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a
       T(prompts_of_engines_have_the_engines_tiles), T(few_prompts_split_their_keys),
       T(triton_s_prompts_have_sixteen_rows_a_cta),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
-      T(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys), T(a_latent_s_parts_fill_the_sms_once));
+      T(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys), T(a_latent_s_parts_fill_the_sms_once),
+      T(in_a_call_with_prompts_each_head_has_a_cta));

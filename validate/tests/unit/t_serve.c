@@ -183,6 +183,34 @@ TEST(steps_with_prompts_are_within_three_percent)
 	}
 }
 
+/* Beside a prompt a FlashAttention 2's CTA has one head's query: 16 sequences of a model whose four heads share keys take longer
+ * than by calls of their own, the more the longer their contexts, which points at COST_CONTEXT alone would not tell. */
+TEST(one_call_for_prompts_and_what_decodes_goes_with_the_context)
+{
+	ps_t own[2], joined[2], exact[2];
+	struct bed b;
+
+	open(&b, "rtx5090", "llama-3.2-1b", 16, 1);
+	for (int i = 0; i < 2; i++)
+		own[i] = step(&b, true, 16, i ? 3000 : 1024, 256);
+	steps_free(b.s);
+	cost_free(b.t);
+	b.how.mixed = true;
+	b.s = steps_new(b.conf, b.m, &b.how, 16, &b.run, 1, &b.e);
+	b.t = cost_new(1, false, steps_simulate, b.s, &b.e);
+	CHECK_OK(b.s && b.t ? 0 : -1, b.e);
+	cost_mixed(b.t);
+	for (int i = 0; i < 2; i++) {
+		joined[i] = step(&b, false, 16, i ? 3000 : 1024, 256);
+		exact[i] = step(&b, true, 16, i ? 3000 : 1024, 256);
+		CHECK(near(joined[i], exact[i], 0.03));
+		CHECK(exact[i] > own[i]);
+	}
+	CHECK(2 * (exact[1] - own[1]) > 3 * (exact[0] - own[0]));
+	CHECK(step(&b, true, 16, 1024, 0) < exact[0]);
+	shut(&b);
+}
+
 /* Two of the layers tell what all take: against all of them run. */
 TEST(layers_that_are_alike_are_counted)
 {
@@ -538,8 +566,9 @@ TEST(an_interval_is_the_list_served_at_both_ends)
 
 SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
       T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
-      T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
-      T(memory_is_what_the_model_counts), T(a_model_split_over_chips_takes_a_share_of_each),
-      T(the_largest_rate_is_kept_and_the_next_is_not), T(figures_of_traffic_are_those_that_were_served),
-      T(traffic_in_words_reads_back), T(all_of_a_list_that_changes_what_is_served_is_in_its_hash),
-      T(a_rate_of_none_is_not_an_unknown_one), T(an_interval_is_the_list_served_at_both_ends));
+      T(one_call_for_prompts_and_what_decodes_goes_with_the_context), T(layers_that_are_alike_are_counted),
+      T(workers_change_nothing), T(blocks_cost_their_entries), T(memory_is_what_the_model_counts),
+      T(a_model_split_over_chips_takes_a_share_of_each), T(the_largest_rate_is_kept_and_the_next_is_not),
+      T(figures_of_traffic_are_those_that_were_served), T(traffic_in_words_reads_back),
+      T(all_of_a_list_that_changes_what_is_served_is_in_its_hash), T(a_rate_of_none_is_not_an_unknown_one),
+      T(an_interval_is_the_list_served_at_both_ends));
