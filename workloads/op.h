@@ -161,7 +161,8 @@ struct op_stream {
 	size_t n_launches;
 	struct op_route *routes;
 	size_t n_routes;
-	uint64_t addr_end;    /* one past the highest address */
+	uint64_t regrouped; /* attentions of a table whose heads counted those of a batch (sim/lower/lower_listed.c) */
+	uint64_t addr_end;  /* one past the highest address */
 	uint64_t measured_ns; /* sum of all launches, copies and sets included */
 	uint64_t kernel_ns;   /* kernels only */
 	uint64_t opaque_ns;   /* measured time of opaque ops */

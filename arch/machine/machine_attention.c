@@ -16,6 +16,11 @@ const struct cfg_field attention_schema[] = {
 	        "one by one"),
 	CFG_U32(struct attention_cfg, keys, "keys", "1", 1, 4096, NULL, "keys of scores come in whole multiples of it",
 	        "one by one"),
+	CFG_BOOL(
+		struct attention_cfg, compact, "compact", "false",
+		"materialised: memory keeps in a register's attention.keys places the dimension that fills them best; where that is "
+		"the batch, operands are copied into rows of one head each before the products, and the result back",
+		"operands lie as products want them"),
 	CFG_PS(struct attention_cfg, head, "head", "0 ns", 0, 100 * PS_US, NULL,
 	       "per_head: of a query head, whose two products and softmax wait for each other", "none: they overlap"),
 	CFG_PS(struct attention_cfg, step, "step", "0 ns", 0, 100 * PS_US, NULL,

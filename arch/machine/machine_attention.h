@@ -14,7 +14,8 @@ struct attention_cfg {
 	uint32_t masked;     /* enum attention_masked: tiles that a causal mask hides; grouped always skips them */
 	uint32_t softmax;    /* vector steps of a score that a running softmax takes */
 	uint32_t rows, keys; /* scores are kept in registers of so many rows and keys, whole */
-	ps_t head;           /* per_head: a query head's two products and softmax wait for each other */
+	bool compact; /* materialised: operands lie in memory as they pad least, and are copied where products want another */
+	ps_t head; /* per_head: a query head's two products and softmax wait for each other */
 	ps_t step; /* of the kernel's grid, one a KV head (per_head, grouped) and block of queries (grouped, flash) */
 	uint32_t queries;    /* grouped, flash: queries a block; 0: all (grouped: as the mapper streams keys) */
 	uint32_t cores;      /* flash: that do a block of queries of a head; 0: no blocks, as the mapper streams keys */

@@ -52,6 +52,11 @@ void ops_listed_note(const struct op_stream *s, enum machine_runs runs)
 	uint64_t n[OP_ATTNS] = { 0 };
 	struct str what = STR_INIT;
 
+	if (s->regrouped)
+		fprintf(stderr,
+		        "npusim: note: '%s': in %llu attentions of one sequence 'heads' is more than any model has; taken as those of a"
+		        " batch of it, each with as many as divide all rows of their kind\n",
+		        s->source, (unsigned long long)s->regrouped);
 	for (size_t i = 0; runs == MACHINE_LAUNCHES && i < s->n_ops; i++)
 		n[s->ops[i].algorithm] += s->ops[i].listed && s->ops[i].kind == OP_ATTENTION;
 	for (int a = 0; a < OP_ATTNS; a++)

@@ -412,7 +412,7 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 		return -1;
 	find_steps(&w);
 	if (lower_regions(&w) < 0 || lower_groups(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 ||
-	    put_launches(&w) < 0)
+	    lower_sequences(&w) < 0 || put_launches(&w) < 0)
 		return -1;
 	out->cases = w.cases;
 	set_phases(&w);

@@ -127,9 +127,10 @@ static inline size_t lower_base_len(const char *name)
 /* lower_types.c: `to` is `from` with what is known of types and numbers that the recording does not say. */
 int lower_types(const struct trace *from, struct rules *r, struct arena *a, struct trace *to, struct lower_stats *st,
                 struct err *e);
-/* lower_listed.c: a row's shape, or why it is opaque; its operands. */
+/* lower_listed.c: a row's shape, or why it is opaque; its operands; heads of a sequence. */
 int lower_listed_read(struct lowering *w, struct lop *o);
 int lower_listed(struct lowering *w, uint32_t op);
+int lower_sequences(struct lowering *w);
 /* lower_route.c */
 int lower_regions(struct lowering *w);
 int lower_groups(struct lowering *w);

@@ -1,7 +1,11 @@
 /* lower_listed.c - rows of a table of ops: shapes from their cells, and operands that no other row has.
  *
- * A table says what is computed and not what flows from row to row, so nothing is inferred: each row has tensors of its own,
- * there before it runs, and waits for the row before it. */
+ * A table says what is computed and not what flows from row to row, so none of that is inferred: each row has tensors of its
+ * own, there before it runs, and waits for the row before it.
+ * Of an attention of one sequence with more heads than any model has, `heads` counted those of a batch. What a sequence has is
+ * then the greatest common divisor of the rows that are alike in all but their heads and lengths: batches of one model, a
+ * divisor of the model's heads at the worst. Bytes and multiply-adds are the same. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/lower/lower_int.h"
@@ -84,6 +88,85 @@ int lower_listed(struct lowering *w, uint32_t op)
 			.tensor = t, .write = io->write, .bytes = io->bytes, .touched = io->scratch ? 0 : io->bytes
 		};
 		x->n_operands++;
+	}
+	return 0;
+}
+
+/* --- heads of a sequence ------------------------------------------------------------------------------------------ */
+
+#define MOST_HEADS 128 /* of queries: Llama 3.1 405B and DeepSeek-V3 have as many (their config.json) */
+
+static bool of_one(const struct op *o)
+{
+	return o->listed && o->kind == OP_ATTENTION && o->shape.batch <= 1 && o->shape.kv_heads;
+}
+
+static int lower_listed_by(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* 0: alike in all but heads and lengths. */
+static int by_kind(const void *a, const void *b)
+{
+	const struct op *x = *(struct op *const *)a, *y = *(struct op *const *)b;
+	const struct op_shape *s = &x->shape, *t = &y->shape;
+	int c = lower_listed_by(x->algorithm, y->algorithm);
+
+	if (!c)
+		c = lower_listed_by(s->head_dim, t->head_dim);
+	if (!c)
+		c = lower_listed_by(s->v_dim, t->v_dim);
+	return c ? c : lower_listed_by(s->heads / s->kv_heads, t->heads / t->kv_heads);
+}
+
+static uint64_t common(uint64_t a, uint64_t b)
+{
+	while (b) {
+		const uint64_t rest = a % b;
+
+		a = b, b = rest;
+	}
+	return a;
+}
+
+/* Of n that are alike. */
+static uint64_t apart(struct op *const *v, size_t n)
+{
+	uint64_t heads = 0, did = 0;
+
+	for (size_t i = 0; i < n; i++)
+		heads = common(v[i]->shape.heads, heads);
+	for (size_t i = 0; i < n; i++) {
+		struct op_shape *s = &v[i]->shape;
+		const uint64_t batch = s->heads / heads;
+
+		if (s->heads <= MOST_HEADS || heads > MOST_HEADS)
+			continue;
+		s->kv_heads /= batch; /* as many queries to a KV head in all rows: `heads` is a multiple of that */
+		s->heads = heads;
+		s->batch = batch;
+		did++;
+	}
+	return did;
+}
+
+int lower_sequences(struct lowering *w)
+{
+	struct op **v = arena_array(w->a, w->out->n_ops + 1, sizeof *v);
+	size_t n = 0;
+
+	if (!v)
+		return lower_nomem(w);
+	for (size_t i = 0; i < w->out->n_ops; i++)
+		if (of_one(&w->out->ops[i]))
+			v[n++] = &w->out->ops[i];
+	if (n)
+		qsort(v, n, sizeof *v, by_kind);
+	for (size_t i = 0, to; i < n; i = to) {
+		for (to = i + 1; to < n && by_kind(&v[i], &v[to]) == 0;)
+			to++;
+		w->out->regrouped += apart(v + i, to - i);
 	}
 	return 0;
 }

@@ -6,7 +6,9 @@
  *     grouped       a grid over KV heads and blocks of attention.queries: each block takes the keys that it may see past
  *                   all query heads of its group, in tiles of dma.tile, and reads them anew.
  *     materialised  scores of all heads are written. What half of SRAM holds of all of it stays there (one loop over
- *                   heads); else product, softmax and product are commands of their own and scores pass memory.
+ *                   heads); else product, softmax and product are commands of their own and scores pass memory. With
+ *                   attention.compact, where the batch fills a register's places better than keys or a head's size do,
+ *                   operands lie batch by batch: copies of their own, through memory, lay them out before and after.
  *     flash         with attention.cores: a grid over query heads and blocks of attention.queries, of which so many cores do
  *                   one, and all cores as many as they can side by side (a wave). Keys come tile by tile; blocks of a head
  *                   that are done together want the same. A prompt of a model is done so, too: it is what the machine's
@@ -148,6 +150,46 @@ static void move_scores(const struct attn *a, struct map_candidate *d, bool stor
 	i->dst = store ? ISA_MEM : ISA_SRAM;
 	i->bytes = scores_bytes(a);
 	tile(d, i, t);
+}
+
+/* As often as rows of a head are longer in memory once they fill whole registers, in millionths. */
+#define WHOLE     1000000
+#define MOST_PADS (16 * WHOLE) /* instructions that one operand may take */
+static uint64_t padded(uint64_t n, uint64_t to)
+{
+	return round_up(n, to) * WHOLE / n;
+}
+
+/* Operands lie with the batch in a register's places, where that wastes the least of them; only of what is told apart from the
+ * heads. Products want rows of a head's size there. */
+static bool relaid(const struct attn *a)
+{
+	const uint64_t places = a->c->keys, batch = padded(at_least_1(a->op->shape.batch), places),
+		       rows = padded(ps_min(a->dim, a->v_dim), places);
+
+	return a->c->compact && batch < rows && batch < padded(a->keys, places) && batch < padded(a->q, places) &&
+	       rows <= MOST_PADS;
+}
+
+static uint64_t row_of(const struct attn *a, int which)
+{
+	return which == V || which == O ? a->v_dim : a->dim;
+}
+
+/* A move again, for what rows of whole registers take beyond their values. */
+static void pad(struct map_candidate *d, const struct isa_insn *first, uint64_t times)
+{
+	const struct isa_insn one = *first;
+
+	for (times -= WHOLE; times; times -= ps_min(times, WHOLE)) {
+		struct isa_insn *i = map_add(d);
+		const uint64_t part = ps_min(times, WHOLE);
+
+		*i = one;
+		i->bytes = map_rows_bytes(one.bytes, part, WHOLE);
+		i->tile_bytes = map_rows_bytes(one.tile_bytes, part, WHOLE);
+		d->slot_bytes += i->tile_bytes;
+	}
 }
 
 static uint64_t all_bytes(const struct attn *a)
@@ -642,6 +684,15 @@ static bool blocks(const struct attn *a, uint64_t k, struct map_candidate *d)
 
 /* --- materialised ------------------------------------------------------------------------------------------------- */
 
+/* An operand as products want it: in rows of whole registers, where that is not how it lies. */
+static void move_rows(const struct attn *a, struct map_candidate *d, int which, const struct tiled *t)
+{
+	const struct isa_insn *i = map_attention_move(a, d, which, t);
+
+	if (relaid(a))
+		pad(d, i, padded(row_of(a, which), a->c->keys));
+}
+
 /* Some heads at a time: product, softmax and product of them one after the other, or as three commands between which
  * scores come and go. */
 static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k, struct map_candidate *d)
@@ -659,21 +710,65 @@ static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k,
 
 	*d = (struct map_candidate){ .why = "softmax" };
 	if (first)
-		map_attention_move(a, d, Q, &t), map_attention_move(a, d, K, &t);
+		move_rows(a, d, Q, &t), move_rows(a, d, K, &t);
 	else
 		move_scores(a, d, false, &t);
 	if (last)
-		map_attention_move(a, d, V, &t);
+		move_rows(a, d, V, &t);
 	put_wait(a, d, w.which ? arrays(a) : RES_VECTOR, 0, 0);
 	if (w.which)
 		put_products(a, d, &w);
 	if (soft)
 		put_softmax(a, d, &w, steps, 0);
 	if (last)
-		map_attention_move(a, d, O, &t);
+		move_rows(a, d, O, &t);
 	else
 		move_scores(a, d, true, &t);
 	return map_attention_finish(a, d, n, 1, 1);
+}
+
+/* A copy of an operand there or back: as it lies in memory on one side, in rows of whole registers on the other. */
+static void copy_rows(const struct attn *a, struct map_candidate *d, int which, const struct tiled *t)
+{
+	const uint64_t rows = padded(row_of(a, which), a->c->keys);
+
+	for (int store = 0; store < 2; store++) {
+		struct isa_insn *i = map_attention_move(a, d, which, t);
+
+		i->code = store ? ISA_STORE : ISA_LOAD;
+		i->src = store ? ISA_SRAM : ISA_MEM;
+		i->dst = store ? ISA_MEM : ISA_SRAM;
+		if (store == (which != O))
+			pad(d, i, rows);
+	}
+}
+
+/* Q, K and V into rows, or the result out of them; a step of the vector unit for each place. */
+static bool copies(const struct attn *a, bool back, struct map_candidate *d)
+{
+	const uint64_t together = heads_together(a, all_bytes(a) / a->heads), n = a->heads / together;
+	const struct tiled t = { 1, n, { 1, 0, 0 }, 0 };
+	struct unit_job j = { .work = UNIT_MAP, .alu = 1 };
+	struct map_math x;
+
+	*d = (struct map_candidate){ .why = "copies" };
+	for (int i = back ? O : Q; i <= (back ? O : V); i++) {
+		copy_rows(a, d, i, &t);
+		j.elems +=
+			together * (i == Q || i == O ? a->group * a->q : a->keys) * round_up(row_of(a, i), a->c->keys);
+	}
+	put_wait(a, d, RES_VECTOR, 0, 0);
+	x = map_fastest(a->m, &j);
+	map_attention_put(a, d, unit_table[x.unit]->res, &x.plan, 0);
+	return map_attention_finish(a, d, n, 1, 1);
+}
+
+static bool in_parts(const struct attn *a, bool through_memory, uint64_t k, struct map_candidate *d)
+{
+	for (uint64_t part = 2; k == 0 && through_memory && part; part--) /* all of it, or none */
+		if (!heads_at_once(a, true, part, d))
+			return false;
+	return k <= (through_memory ? 2 : 0) && heads_at_once(a, through_memory, k, d);
 }
 
 static bool materialised(const struct attn *a, uint64_t k, struct map_candidate *d)
@@ -681,11 +776,15 @@ static bool materialised(const struct attn *a, uint64_t k, struct map_candidate 
 	const struct mapping_cfg *c = &a->m->c->mapping;
 	const uint64_t room = c->policy == MAPPING_COPY_FIRST ? ps_min(c->stream, a->m->sram) : a->m->sram / 2;
 	const bool through_memory = all_bytes(a) + scores_bytes(a) > room;
+	const uint64_t parts = through_memory ? 3 : 1;
 
-	for (uint64_t part = 2; k == 0 && through_memory && part; part--) /* all of it, or none */
-		if (!heads_at_once(a, true, part, d))
-			return false;
-	return k <= (through_memory ? 2 : 0) && heads_at_once(a, through_memory, k, d);
+	if (!relaid(a))
+		return in_parts(a, through_memory, k, d);
+	if (k == 0 && !(in_parts(a, through_memory, 0, d) && copies(a, true, d)))
+		return false;
+	if (k == 0 || k == parts + 1)
+		return copies(a, k != 0, d);
+	return in_parts(a, through_memory, k - 1, d);
 }
 
 bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struct map_candidate *d)

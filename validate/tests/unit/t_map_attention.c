@@ -25,7 +25,7 @@ static void up_so(struct table *t, const char *row, const char *const *sets, uin
 	const struct run_opts how = { .start = RUN_COLD, .fidelity = f, .seed = 1 };
 	struct lower_stats st;
 	struct input *in;
-	char text[256];
+	char text[512];
 
 	memset(t, 0, sizeof *t);
 	snprintf(text, sizeof text, HEADER "attention,%s\n", row);
@@ -122,6 +122,61 @@ TEST(scores_of_all_heads_stay_on_chip_or_are_written_and_read)
 	CHECK_U64(t.x.map->prog.n_cmds, 3);
 	CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), io + 2 * scores);
 	CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), 3 * io + 2 * scores);
+	down(&t);
+}
+
+/* 256 sequences of a head of 32 fill registers of 128 places themselves: Q, K and V are copied into rows four times as long, and
+ * the result back. Not where a head's size or the keys fill them as well, nor where heads and sequences are not told apart. */
+TEST(operands_that_lie_batch_by_batch_are_copied_into_rows_and_back)
+{
+	static const char *const as_well[] = { "256,1,1,32,32,128,0,materialised", "256,1,1,32,128,32,0,materialised",
+		                               "32,8,8,32,32,32,0,materialised", "1,256,256,32,32,32,0,materialised" };
+	const char *const sets[] = { "attention.keys=128", "attention.compact=true" };
+	const uint64_t b = UINT64_C(2) * 256 * 32 * 32;
+	struct table t;
+
+	for (int f = 0; f < 2; f++) {
+		up(&t, "256,1,1,32,32,32,0,materialised", sets, (enum run_fidelity)f);
+		CHECK_U64(t.x.map->prog.n_cmds, 3);
+		CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), 3 * b + 3 * 4 * b + 4 * b);
+		CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), 3 * 4 * b + 4 * b + b);
+		down(&t);
+		CHECK(took("256,1,1,32,32,32,0,materialised", sets[0], sets[1], (enum run_fidelity)f) >
+		      took("256,1,1,32,32,32,0,materialised", sets[0], NULL, (enum run_fidelity)f));
+	}
+	up(&t, "64,1,1,32,32,32,0,materialised", sets, RUN_EVENT); /* half a register is more than a quarter */
+	CHECK_U64(t.x.map->prog.n_cmds, 3);
+	down(&t);
+	up(&t, "256,12,12,32,32,32,0,materialised", sets, RUN_EVENT); /* scores pass memory, too */
+	CHECK_U64(t.x.map->prog.n_cmds, 5);
+	down(&t);
+	for (size_t i = 0; i < sizeof as_well / sizeof *as_well; i++)
+		for (int f = 0; f < 2; f++)
+			CHECK_U64(took(as_well[i], sets[0], sets[1], (enum run_fidelity)f),
+			          took(as_well[i], sets[0], NULL, (enum run_fidelity)f));
+}
+
+/* No model has 384 heads: they are 12 of 32 sequences where rows of 24 and 36 stand beside. */
+TEST(heads_of_more_than_any_model_are_those_of_a_batch)
+{
+	struct table t;
+
+	up(&t,
+	   "1,24,24,64,64,64,0,materialised\nattention,1,36,36,64,64,64,0,materialised\n"
+	   "attention,1,384,384,64,64,64,0,materialised\nattention,1,256,64,64,64,64,0,materialised",
+	   none, RUN_ANALYTIC);
+	CHECK_U64(t.s.regrouped, 1);
+	CHECK_U64(t.s.ops[0].shape.batch, 1);
+	CHECK_U64(t.s.ops[1].shape.heads, 36);
+	CHECK_U64(t.s.ops[2].shape.batch, 32);
+	CHECK_U64(t.s.ops[2].shape.heads, 12);
+	CHECK_U64(t.s.ops[2].shape.kv_heads, 12);
+	CHECK_U64(t.s.ops[3].shape.heads, 256); /* four queries to a KV head, and no other row of that kind */
+	down(&t);
+	up(&t, "1,512,128,1,64,64,0,grouped\nattention,1,32,8,1,64,64,0,grouped", none, RUN_ANALYTIC);
+	CHECK_U64(t.s.ops[0].shape.batch, 16);
+	CHECK_U64(t.s.ops[0].shape.heads, 32);
+	CHECK_U64(t.s.ops[0].shape.kv_heads, 8);
 	down(&t);
 }
 
@@ -442,7 +497,9 @@ TEST(queries_and_results_of_a_head_move_while_others_are_computed)
 
 SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head),
       T(scores_of_all_heads_stay_on_chip_or_are_written_and_read),
-      T(blocks_of_queries_read_the_keys_that_they_see_anew), T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles),
+      T(operands_that_lie_batch_by_batch_are_copied_into_rows_and_back),
+      T(heads_of_more_than_any_model_are_those_of_a_batch), T(blocks_of_queries_read_the_keys_that_they_see_anew),
+      T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles),
       T(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks),
       T(waits_of_heads_and_of_steps_count_as_often_as_there_are),
       T(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head),
