@@ -53,7 +53,7 @@ function part(id) {
 	return parts.get(id) ?? null;
 }
 
-const text = (html) => html.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+const text = (html) => html.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&amp;/g, '&');
 const body = new Element('body'), some = new Map();
 globalThis.window = globalThis;
 globalThis.addEventListener = () => {};

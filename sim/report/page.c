@@ -9,6 +9,7 @@
 #include "sim/report/labels.h"
 #include "sim/report/packed.h"
 #include "sim/report/page_int.h"
+#include "sim/ui/out_html.h"
 
 #define SHOWN_MAX   8                 /* runs and sweeps of a file, without being asked for */
 #define PAGE_MEMORY ((size_t)4 << 30) /* beyond that a database is damaged or hostile */
@@ -242,24 +243,6 @@ static int put_stored(struct out_json *j, void *arg, struct err *e)
 
 /* --- the page ---------------------------------------------------------------------------------------------- */
 
-void page_add_text(struct str *to, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '<':
-			str_add(to, "&lt;");
-			break;
-		case '>':
-			str_add(to, "&gt;");
-			break;
-		case '&':
-			str_add(to, "&amp;");
-			break;
-		default:
-			str_addc(to, *text);
-		}
-}
-
 /* JSON inside a script element: what could end the element, or begin a comment in it, stands in strings alone. */
 static void add_data(struct str *to, const struct str *json)
 {
@@ -305,7 +288,7 @@ static int put_mark(const struct page_template *p, enum mark m, const char *titl
 		str_add(out, p->live ? p->live : "");
 		return 0;
 	default:
-		page_add_text(out, title);
+		out_html_text(title, out);
 		return 0;
 	}
 }

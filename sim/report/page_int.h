@@ -22,8 +22,6 @@ int page_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t i
 
 /* Of a page's data what its first part says, as HTML: a reader has the answer before any script has run. */
 int page_said(const struct str *json, struct str *html, struct err *e);
-/* As text of an HTML element. */
-void page_add_text(struct str *to, const char *text);
 
 /* An axis with the values that occur among the points that count: numbers in order, others as they come. */
 struct page_axis {

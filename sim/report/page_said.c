@@ -2,6 +2,7 @@
 
 #include "sim/base/json.h"
 #include "sim/report/page_int.h"
+#include "sim/ui/out_html.h"
 
 /* Where the parts of a page keep what each says first, in the order in which the page shows them; page.js shows the same. */
 static const char *const firsts[] = { "compared.said", "sweeps[0].verdict", "designs[0].answer.explained",
@@ -36,13 +37,8 @@ int page_said(const struct str *json, struct str *html, struct err *e)
 			  *said = root ? first_of(root) : NULL;
 
 	/* Of sentences the first is the answer. */
-	for (size_t i = 0; said && i < said->n && (i == 0 || said->v[i]->kind == JSON_TEXT); i++) {
-		const char *tag = i ? "span" : "b";
-
-		str_addf(html, "<%s>", tag);
-		page_add_text(html, line_of(said->v[i]));
-		str_addf(html, "</%s>", tag);
-	}
+	for (size_t i = 0; said && i < said->n && (i == 0 || said->v[i]->kind == JSON_TEXT); i++)
+		out_html_element(i ? "span" : "b", "", line_of(said->v[i]), html);
 	arena_free(a);
 	return root ? 0 : a ? -1 : err_nomem(e, "for the report");
 }

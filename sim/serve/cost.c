@@ -262,7 +262,9 @@ static struct value decode(const struct cost_table *t, const struct place *x)
 
 static void ask_added(struct cost_table *t, struct asked *a, const struct place *x)
 {
-	for (int i = 0; i < 8; i++) {
+	const int n = x->behind.hi > x->behind.lo ? 8 : 4; /* of one context alone the others are these again */
+
+	for (int i = 0; i < n; i++) {
 		const uint64_t b = i & 1 ? x->coarse.hi : x->coarse.lo, c = i & 4 ? x->behind.hi : x->behind.lo;
 
 		cost_ask(t, a, b, c, 0, 0);
