@@ -353,7 +353,7 @@ $B/.commit: FORCE
 # What a GPU's time is computed by, from the trace's ops on: an error found with other sources is not this build's. A file
 # of these folders is in it by itself; `make gpu-model` holds what they include, and prints the list.
 GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/power/energy.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
-                              $(foreach g,clock evq hash,sim/base/$g.[ch]) configs/kernels/*.yaml configs/rules/*.yaml))
+                              $(foreach g,clock evq hash ratio,sim/base/$g.[ch]) configs/kernels/*.yaml configs/rules/*.yaml))
 $B/.gpu_model: FORCE
 	@$(call write_if_changed,"$$(cat $(GPU_MODEL) | cksum | tr ' ' -)")
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/cfg_int.h"
+#include "sim/base/ratio.h"
 
 #define DIGITS_MAX 16 /* after the point: 10^16 times the largest denominator of a unit stays below 2^64 */
 
@@ -199,17 +200,6 @@ static enum scan scan(const char *s, struct number *n)
 	return SCAN_OK;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t t = a % b;
-
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 enum scale { SCALE_OK, SCALE_FRACTION, SCALE_LARGE };
 
 static enum scale scale(const struct number *n, const struct unit *u, uint64_t *out)
@@ -218,7 +208,7 @@ static enum scale scale(const struct number *n, const struct unit *u, uint64_t *
 
 	for (int i = 0; i < n->places; i++)
 		den *= 10;
-	g = gcd(num, den);
+	g = ratio_common(num, den);
 	num /= g;
 	den /= g;
 	if (n->digits % den)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ratio.h"
 #include "sim/lower/lower_int.h"
 #include "traces/text/decimal.h"
 #include "workloads/listed.h"
@@ -120,23 +121,13 @@ static int by_kind(const void *a, const void *b)
 	return c ? c : lower_listed_by(s->heads / s->kv_heads, t->heads / t->kv_heads);
 }
 
-static uint64_t common(uint64_t a, uint64_t b)
-{
-	while (b) {
-		const uint64_t rest = a % b;
-
-		a = b, b = rest;
-	}
-	return a;
-}
-
 /* Of n that are alike. */
 static uint64_t apart(struct op *const *v, size_t n)
 {
 	uint64_t heads = 0, did = 0;
 
 	for (size_t i = 0; i < n; i++)
-		heads = common(v[i]->shape.heads, heads);
+		heads = ratio_common(v[i]->shape.heads, heads);
 	for (size_t i = 0; i < n; i++) {
 		struct op_shape *s = &v[i]->shape;
 		const uint64_t batch = s->heads / heads;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ratio.h"
 #include "sim/map/map_int.h"
 
 #define TILES_WANTED   8
@@ -253,17 +254,10 @@ static uint64_t held_bytes(const struct mapper *m, struct map_candidate *d, cons
 static uint64_t rounds_of_heads(const struct op *main, uint64_t tiles)
 {
 	const struct op_shape *s = &main->shape;
-	uint64_t n = ps_max(1, s->batch) * ps_max(1, s->kv_heads);
 
 	if (main->kind != OP_ATTENTION || s->q_len < 2)
 		return 1;
-	while (tiles) { /* Euclid's */
-		const uint64_t rest = n % tiles;
-
-		n = tiles;
-		tiles = rest;
-	}
-	return n;
+	return ratio_common(ps_max(1, s->batch) * ps_max(1, s->kv_heads), tiles);
 }
 
 /* Queries come with the first keys of their heads, and results go with the last. False: cores add up what is stored, behind the
