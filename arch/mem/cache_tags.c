@@ -92,6 +92,21 @@ void cache_tags_next(const struct cache_tags *t, struct cache_place *p)
 	pass(t, p, 1);
 }
 
+void cache_tags_next_set(const struct cache_tags *t, struct cache_place *p)
+{
+	if (++p->set == t->sets)
+		p->set = 0;
+	if (p->set == p->skew) {
+		p->set = p->skew = skew_of(t, (p->tag - 1) / t->share + 1);
+		p->tag += t->share;
+	}
+}
+
+uint64_t cache_tags_number(const struct cache_tags *t, uint64_t set, uint64_t tag)
+{
+	return chunk_of(t, set, tag);
+}
+
 void cache_tags_ahead(const struct cache_tags *t, const struct cache_place *p)
 {
 	uint64_t set = p->set + AHEAD;
@@ -135,8 +150,7 @@ bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t c
 	return cls == MEM_WEIGHT && pin->ways && *state_of(t, p.set, pin) < pin->ways;
 }
 
-struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
-                                      uint64_t *old_chunk)
+struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old)
 {
 	const struct part *part = cache_tags_pins(t, *p, cls) ? &t->part[PIN] : part_for(t, cls);
 	struct cache_chunk *c;
@@ -144,11 +158,11 @@ struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *
 	t->use.cls = cls;
 	c = make_room(t, part, p, sig(p->tag));
 	*old = *c;
-	if (old->tag)
-		--*held_of(t, p->set, old->tag);
-	++*held_of(t, p->set, p->tag);
-	if (old->valid)
-		*old_chunk = chunk_of(t, p->set, old->tag);
+	if (t->share == 1) {
+		if (old->tag)
+			--*held_of(t, p->set, old->tag);
+		++*held_of(t, p->set, p->tag);
+	}
 	*c = (struct cache_chunk){ .tag = p->tag };
 	return c;
 }
@@ -161,6 +175,7 @@ void cache_tags_drop(struct cache_tags *t, struct cache_place p)
 	assert(way < t->ways);
 	assert(part != &t->part[PIN]); /* I3 */
 	t->policy->drop(state_of(t, p.set, part), part->ways, way - part->first);
-	--*held_of(t, p.set, p.tag);
+	if (t->share == 1)
+		--*held_of(t, p.set, p.tag);
 	*entry(t, p.set, way) = (struct cache_chunk){ .tag = TAG_NONE };
 }

@@ -14,8 +14,9 @@
  * here, so every set has work, and what a stream pushes out is equally old in all sets.
  * A store that holds nothing is all zeroes, and a set is made when the first chunk comes into it: a large cache costs the
  * host what is touched of it (sim/base/pages.h). So tags are kept plus one, as a place has them, and 0 is none.
- * Of every 64 neighbouring sets and every tag it is known how many chunks are here (several share a count, by hash): where
- * that is none, a stream over new bytes comes in without its sets being searched, and a question about them is answered.
+ * Of every 64 neighbouring sets and every tag it is known how many chunks are here (several share a count, by hash; with
+ * share 1): where that is none, a stream over new bytes comes in without its sets being searched, and a question about them
+ * is answered.
  * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
  * other is not; I3 what is pinned stays until the reset; I4 a count is never less than the chunks it stands for. */
 #ifndef NPUSIM_ARCH_MEM_CACHE_TAGS_H
@@ -28,11 +29,13 @@
 #include "arch/mem/cache_policy.h"
 #include "sim/base/err.h"
 
-/* tag: 0 for none. valid, dirty: bit i is sector i of the chunk. `fill` is the owner's: which fill may still be bringing some. */
+/* tag: 0 for none. valid, dirty: bit i is sector i of the chunk. `fill` and `copy` are the owner's: which fill may still be
+ * bringing some, and whether its home is another store. */
 struct cache_chunk {
 	uint64_t tag;
 	uint64_t valid, dirty;
 	uint32_t fill;
+	bool copy;
 };
 
 /* Where a chunk belongs, and a guess at its way: the one its neighbour was in. `skew` is the set the tag begins at. */
@@ -59,6 +62,10 @@ uint64_t cache_tags_skew(uint64_t tag, uint64_t sets);
 void cache_tags_reset(struct cache_tags *t);
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
 void cache_tags_next(const struct cache_tags *t, struct cache_place *p); /* of the next; share 1 */
+/* Of the first of the next neighbours that share a set, from the first of some that do. */
+void cache_tags_next_set(const struct cache_tags *t, struct cache_place *p);
+uint64_t cache_tags_number(const struct cache_tags *t, uint64_t set,
+                           uint64_t tag); /* of the chunk that has such a place */
 /* NULL when absent; changes nothing. */
 struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p);
 /* The same for a walk: tries the guess first, and leaves where it is as the next one's. */
@@ -69,15 +76,14 @@ void cache_tags_ahead(const struct cache_tags *t, const struct cache_place *p);
 struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask);
 /* Whether that would be pinned if it came in now. */
 bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t cls);
-/* Makes room for an absent chunk of class `cls` (enum mem_class): the entry, without lines. What was there is in *old
- * (tag, masks) and its number in *old_chunk, if old->valid. */
-struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
-                                      uint64_t *old_chunk);
+/* Makes room for an absent chunk of class `cls` (enum mem_class): the entry, without lines. What was there is in *old. */
+struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls,
+                                      struct cache_chunk *old);
 /* What a stream pushed out: sectors that were clean, and a chunk that was not, if old.dirty. */
 struct cache_pushed {
 	uint64_t sectors;
 	struct cache_chunk old;
-	uint64_t old_chunk;
+	uint64_t old_set;
 };
 
 /* The same for chunks one after the other, all of them as *as is, from *p on, which goes behind them: at most n, until one

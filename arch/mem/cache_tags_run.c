@@ -64,7 +64,7 @@ static void stream_one(struct cache_tags *t, struct cache_place *p, const struct
 	count_left(t, p->set, left, c->tag);
 	if (c->dirty) {
 		out->old = *c;
-		out->old_chunk = chunk_of(t, p->set, c->tag);
+		out->old_set = p->set;
 	} else {
 		out->sectors += (uint32_t)__builtin_popcountll(c->valid);
 	}
@@ -88,7 +88,7 @@ static uint64_t stream_alike(struct cache_tags *t, struct cache_place *p, uint64
                              const struct cache_chunk *as, struct cache_pushed *out)
 {
 	uint32_t *held = held_of(t, p->set, p->tag);
-	const struct cache_chunk fresh = { p->tag, as->valid, as->dirty, as->fill };
+	const struct cache_chunk fresh = { p->tag, as->valid, as->dirty, as->fill, as->copy };
 	const uint64_t full = (uint32_t)__builtin_popcountll(as->valid);
 	struct cache_place at = *p;
 	struct left left = { TAG_NONE, 0 };

@@ -10,20 +10,73 @@
 #define EAGER_SHARE 64
 #define EAGER_BYTES (UINT64_C(64) << 10)
 
-/* Where a chunk's home is: of as many neighbours as there are partitions, each has its own. */
+/* As many neighbours as there are partitions have each their own home; the first of them has this one, the next the next. */
+static uint32_t first_home(uint32_t partitions, uint64_t group)
+{
+	return (uint32_t)(hash_mix(group) % partitions);
+}
+
 static uint32_t home_of(const struct cache *l, uint64_t chunk)
 {
 	uint32_t n = l->k.partitions;
 
-	return n == 1 ? 0 : (uint32_t)((chunk + hash_mix(chunk / n)) % n);
+	return n == 1 ? 0 : (uint32_t)(chunk % n + first_home(n, chunk / n)) % n;
 }
 
-/* The partition near the core that asks. */
-static uint32_t near_to(const struct cache *l, const struct mem_req *r, uint64_t chunk)
+/* The partition near the core that asks for those neighbours. */
+static uint32_t near_to(const struct mem_req *r, uint32_t partitions, uint64_t group)
 {
-	uint32_t n = l->k.partitions;
+	return r->one_core ? 0 : (uint32_t)((group + hash_mix(group / partitions + 1)) % partitions);
+}
 
-	return r->one_core ? 0 : (uint32_t)((chunk / n + hash_mix(chunk / n / n + 1)) % n);
+/* A walk over chunks where there are several partitions. In each of them a chunk has the same place, but for its way. */
+struct spread {
+	uint64_t group; /* of as many neighbours as there are partitions */
+	uint32_t turn;  /* which of them */
+	uint32_t home, near;
+	struct cache_place p;               /* of the chunk, whatever the way */
+	uint32_t way[CACHE_PARTITIONS_MAX]; /* where its neighbour was */
+};
+
+static struct spread spread_from(const struct cache *l, const struct mem_req *r, uint64_t chunk)
+{
+	const uint32_t n = l->k.partitions;
+
+	return (struct spread){ .group = chunk / n,
+		                .turn = (uint32_t)(chunk % n),
+		                .home = home_of(l, chunk),
+		                .near = near_to(r, n, chunk / n),
+		                .p = cache_tags_place(l->tags[0], chunk) };
+}
+
+static void spread_next(const struct cache *l, const struct mem_req *r, struct spread *x)
+{
+	const uint32_t n = l->k.partitions;
+
+	if (++x->turn < n) {
+		x->p.tag++;
+		x->home = x->home + 1 < n ? x->home + 1 : 0;
+		return;
+	}
+	x->turn = 0;
+	x->group++;
+	x->home = first_home(n, x->group);
+	x->near = near_to(r, n, x->group);
+	x->p.tag -= n - 1;
+	cache_tags_next_set(l->tags[0], &x->p);
+	for (uint32_t i = 0; i < n; i++) {
+		x->p.way = x->way[i];
+		cache_tags_ahead(l->tags[i], &x->p);
+	}
+}
+
+/* Its place in one of the partitions. */
+static struct cache_place spread_place(const struct spread *x, uint32_t in)
+{
+	struct cache_place p = x->p;
+
+	p.way = x->way[in];
+	return p;
 }
 
 /* Room for any one chunk's runs. */
@@ -93,17 +146,28 @@ static void clean_around(struct cache *l, uint64_t chunk)
 	}
 }
 
-/* A chunk leaves a partition: to the victim cache, whose oldest goes in its place, or to the level below. */
-static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64_t chunk)
+/* Dirty sectors of a chunk that goes. */
+static void write_back(struct cache *l, uint64_t chunk, uint64_t dirty)
 {
-	if (home_of(l, chunk) != from) {
+	l->writeback_bytes += cache_bytes(l, dirty);
+	l->dirty_bytes -= cache_bytes(l, dirty);
+	cache_walk_add(l, l->post, chunk, dirty);
+	clean_around(l, chunk);
+}
+
+/* A chunk leaves a partition: to the victim cache, whose oldest goes in its place, or to the level below. */
+static void evict(struct cache *l, struct cache_tags *from, struct cache_chunk old, uint64_t set)
+{
+	if (old.copy) {
 		l->copy_bytes -= cache_bytes(l, old.valid);
 		return;
 	}
 	if (l->victim) {
-		struct cache_place p = cache_tags_place(l->victim, chunk);
-		struct cache_chunk oldest, *v = cache_tags_insert(l->victim, &p, MEM_ACTIVATION, &oldest, &chunk);
+		struct cache_place p = cache_tags_place(l->victim, cache_tags_number(from, set, old.tag));
+		struct cache_chunk oldest, *v = cache_tags_insert(l->victim, &p, MEM_ACTIVATION, &oldest);
 
+		from = l->victim;
+		set = p.set;
 		v->valid = old.valid;
 		v->dirty = old.dirty;
 		v->fill = old.fill;
@@ -111,22 +175,17 @@ static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64
 	}
 	l->evicted_bytes += cache_bytes(l, old.valid);
 	l->resident_bytes -= cache_bytes(l, old.valid);
-	if (old.dirty) {
-		l->writeback_bytes += cache_bytes(l, old.dirty);
-		l->dirty_bytes -= cache_bytes(l, old.dirty);
-		cache_walk_add(l, l->post, chunk, old.dirty);
-		clean_around(l, chunk);
-	}
+	if (old.dirty)
+		write_back(l, cache_tags_number(from, set, old.tag), old.dirty);
 }
 
-/* An entry for a chunk that is not in partition `in`. */
-static struct cache_chunk *insert(struct cache *l, uint32_t in, uint8_t cls, struct cache_place *p)
+/* An entry for a chunk that is not in a partition. */
+static struct cache_chunk *insert(struct cache *l, struct cache_tags *in, uint8_t cls, struct cache_place *p)
 {
-	uint64_t old_chunk = 0;
-	struct cache_chunk old, *c = cache_tags_insert(l->tags[in], p, cls, &old, &old_chunk);
+	struct cache_chunk old, *c = cache_tags_insert(in, p, cls, &old);
 
 	if (old.valid)
-		evict(l, in, old, old_chunk);
+		evict(l, in, old, p->set);
 	return c;
 }
 
@@ -138,8 +197,8 @@ static bool may_insert(struct cache *l, const struct memslot *s)
 
 /* What the victim cache has of a chunk that is not in the cache: *c is moved there, or left where it is if the
  * requester keeps it itself. False: it would push out dirty sectors and the level below can take no more now. */
-static bool from_victim(struct cache *l, const struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t mask,
-                        struct cache_chunk **c)
+static bool from_victim(struct cache *l, struct cache_tags *home, const struct memslot *s, struct cache_place *p,
+                        uint64_t chunk, uint64_t mask, struct cache_chunk **c)
 {
 	struct cache_place at = cache_tags_place(l->victim, chunk);
 	struct cache_chunk *v = cache_tags_peek(l->victim, at), found;
@@ -153,7 +212,7 @@ static bool from_victim(struct cache *l, const struct memslot *s, struct cache_p
 			return false;
 		found = *v;
 		cache_tags_drop(l->victim, at);
-		*c = insert(l, home_of(l, chunk), s->rq->cls, p);
+		*c = insert(l, home, s->rq->cls, p);
 		(*c)->valid = found.valid;
 		(*c)->dirty = found.dirty;
 		(*c)->fill = found.fill;
@@ -171,11 +230,11 @@ static void count_hit(struct cache *l, struct memslot *s, uint64_t mask)
 }
 
 /* Whether a missing chunk is passed on without being kept: weights that nobody asked for lately (stream_bypass). */
-static bool bypasses(const struct cache *l, const struct mem_req *r, struct cache_place p, uint64_t chunk,
-                     uint64_t mask)
+static bool bypasses(const struct cache *l, const struct cache_tags *home, const struct mem_req *r,
+                     struct cache_place p, uint64_t chunk, uint64_t mask)
 {
-	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep &&
-	       !cache_tags_pins(l->tags[home_of(l, chunk)], p, r->cls) && !cache_seen_any(l->seen, chunk, mask);
+	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep && !cache_tags_pins(home, p, r->cls) &&
+	       !cache_seen_any(l->seen, chunk, mask);
 }
 
 /* A clean chunk is written: it stands in line to be cleaned. */
@@ -229,10 +288,10 @@ static void clean_old(struct cache *l, const struct memslot *s)
 }
 
 /* Sectors of a chunk that are not here, and here from now on unless they are only passed on. */
-static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk *c, struct cache_place *p,
-                          uint64_t chunk, uint64_t mask)
+static bool touch_missing(struct cache *l, struct cache_tags *home, struct memslot *s, struct cache_chunk *c,
+                          struct cache_place *p, uint64_t chunk, uint64_t mask)
 {
-	bool write = s->rq->write, bypass = !c && bypasses(l, s->rq, *p, chunk, mask);
+	bool write = s->rq->write, bypass = !c && bypasses(l, home, s->rq, *p, chunk, mask);
 	bool keep = write || (!s->rq->no_keep && !bypass);
 	uint64_t bytes = cache_bytes(l, mask);
 
@@ -241,7 +300,7 @@ static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk
 	if (!c && keep && !may_insert(l, s))
 		return false;
 	if (!c && keep)
-		c = insert(l, home_of(l, chunk), s->rq->cls, p);
+		c = insert(l, home, s->rq->cls, p);
 	if (bypass) {
 		cache_seen_note(l->seen, chunk, mask);
 		l->bypassed_bytes += bytes;
@@ -280,10 +339,10 @@ static inline bool touch(struct cache *l, struct cache_tags *home, struct memslo
 	struct cache_chunk *c = cache_tags_hit(home, p, mask);
 	uint64_t here;
 
-	if (!c && l->victim && !from_victim(l, s, p, chunk, mask, &c))
+	if (!c && l->victim && !from_victim(l, home, s, p, chunk, mask, &c))
 		return false;
 	here = c ? c->valid & mask : 0;
-	if (here != mask && !touch_missing(l, s, c, p, chunk, mask & ~here))
+	if (here != mask && !touch_missing(l, home, s, c, p, chunk, mask & ~here))
 		return false;
 	if (!here)
 		return true;
@@ -310,18 +369,20 @@ static uint64_t cache_walk_drop(struct cache *l, struct cache_tags *t, struct ca
 	return bytes;
 }
 
-/* The copy near the reader of sectors that home has just been asked for. */
-static void cache_walk_copy(struct cache *l, struct memslot *s, uint32_t near, struct cache_chunk *c, uint64_t chunk,
-                            uint64_t mask)
+/* The copy near the reader of sectors that home, where they are at `at`, has just been asked for. */
+static void cache_walk_copy(struct cache *l, struct memslot *s, struct spread *x, struct cache_place *at,
+                            struct cache_chunk *c, uint64_t mask)
 {
-	uint32_t home = home_of(l, chunk);
-	const struct cache_chunk *from = cache_tags_peek(l->tags[home], cache_tags_place(l->tags[home], chunk));
-	struct cache_place p = cache_tags_place(l->tags[near], chunk);
+	const struct cache_chunk *from = cache_tags_look(l->tags[x->home], at);
+	struct cache_place p = spread_place(x, x->near);
 
 	if (!from || s->rq->no_keep)
 		return;
-	if (!c)
-		c = insert(l, near, s->rq->cls == MEM_WEIGHT ? MEM_CONSTANT : s->rq->cls, &p); /* pinned at home only */
+	if (!c) { /* what is pinned is so at home only */
+		c = insert(l, l->tags[x->near], s->rq->cls == MEM_WEIGHT ? MEM_CONSTANT : s->rq->cls, &p);
+		c->copy = true;
+		x->way[x->near] = p.way;
+	}
 	if (c->fill && c->fill != from->fill)
 		memslots_depend(l->slots, s, c->fill);
 	c->fill = from->fill;
@@ -329,44 +390,59 @@ static void cache_walk_copy(struct cache *l, struct memslot *s, uint32_t near, s
 	l->copy_bytes += cache_bytes(l, mask);
 }
 
-/* One chunk's sectors where there are several partitions. */
-static bool touch_parts(struct cache *l, struct memslot *s, uint64_t chunk, uint64_t mask)
+/* One chunk's sectors at its home. */
+static bool touch_home(struct cache *l, struct memslot *s, struct spread *x, struct cache_place *at, uint64_t chunk,
+                       uint64_t mask)
 {
-	uint32_t home = home_of(l, chunk), near = near_to(l, s->rq, chunk);
-	struct cache_place at = cache_tags_place(l->tags[home], chunk), p;
-	struct cache_chunk *c = NULL;
-	uint64_t here = 0;
+	*at = spread_place(x, x->home);
+	if (!touch(l, l->tags[x->home], s, at, chunk, mask))
+		return false;
+	x->way[x->home] = at->way;
+	return true;
+}
 
-	if (s->rq->write) {
-		if (!touch(l, l->tags[home], s, &at, chunk, mask))
-			return false;
-		for (uint32_t i = 0; i < l->k.partitions; i++)
-			if (i != home)
-				l->copy_bytes -=
-					cache_walk_drop(l, l->tags[i], cache_tags_place(l->tags[i], chunk), mask);
-	} else if (near != home) {
-		p = cache_tags_place(l->tags[near], chunk);
-		c = cache_tags_hit(l->tags[near], &p, mask);
-		here = c ? c->valid & mask : 0;
-		/* Both insertions may push out dirty sectors. */
-		if (here != mask && !(l->post && l->post->rq.n_runs + l->per_chunk <= MEMQ_RUNS) && !more_posts(l, s))
-			return false;
-		if (here != mask && !touch(l, l->tags[home], s, &at, chunk, mask & ~here))
-			return false;
-		if (here) {
-			count_hit(l, s, here);
-			l->copy_hit_bytes += cache_bytes(l, here);
-			if (c->fill && !memslots_depend(l->slots, s, c->fill))
-				c->fill = 0;
-		}
-		if (here != mask)
-			cache_walk_copy(l, s, near, c, chunk, mask & ~here);
-	} else {
-		return touch(l, l->tags[home], s, &at, chunk, mask);
+/* One chunk's sectors of a read that comes from far: the near partition's first. */
+static bool touch_far(struct cache *l, struct memslot *s, struct spread *x, uint64_t chunk, uint64_t mask)
+{
+	struct cache_place near = spread_place(x, x->near), at;
+	struct cache_chunk *c = cache_tags_hit(l->tags[x->near], &near, mask);
+	const uint64_t here = c ? c->valid & mask : 0;
+
+	x->way[x->near] = near.way;
+	/* Both insertions may push out dirty sectors. */
+	if (here != mask && !(l->post && l->post->rq.n_runs + l->per_chunk <= MEMQ_RUNS) && !more_posts(l, s))
+		return false;
+	if (here != mask && !touch_home(l, s, x, &at, chunk, mask & ~here))
+		return false;
+	if (here) {
+		count_hit(l, s, here);
+		l->copy_hit_bytes += cache_bytes(l, here);
+		if (c->fill && !memslots_depend(l->slots, s, c->fill))
+			c->fill = 0;
 	}
-	if (near != home && here != mask) {
+	if (here == mask)
+		return true;
+	cache_walk_copy(l, s, x, &at, c, mask & ~here);
+	s->late = l->k.far_latency;
+	l->far_bytes += cache_bytes(l, mask & ~here);
+	return true;
+}
+
+/* One chunk's sectors where there are several partitions. */
+static bool touch_parts(struct cache *l, struct memslot *s, struct spread *x, uint64_t chunk, uint64_t mask)
+{
+	struct cache_place at;
+
+	if (!s->rq->write && x->near != x->home)
+		return touch_far(l, s, x, chunk, mask);
+	if (!touch_home(l, s, x, &at, chunk, mask))
+		return false;
+	for (uint32_t i = 0; s->rq->write && i < l->k.partitions; i++)
+		if (i != x->home)
+			l->copy_bytes -= cache_walk_drop(l, l->tags[i], x->p, mask);
+	if (x->near != x->home) {
 		s->late = l->k.far_latency;
-		l->far_bytes += cache_bytes(l, mask & ~here);
+		l->far_bytes += cache_bytes(l, mask);
 	}
 	return true;
 }
@@ -435,7 +511,7 @@ static uint64_t stream(struct cache *l, struct memslot *s, struct cache_place *p
 	l->evicted_bytes += out.sectors << l->shift;
 	l->resident_bytes += bytes - (out.sectors << l->shift);
 	if (out.old.dirty)
-		evict(l, 0, out.old, out.old_chunk);
+		evict(l, l->tags[0], out.old, out.old_set);
 	ask->runs[ask->rq.n_runs - 1].bytes += bytes;
 	ask->rq.bytes += bytes;
 	l->fill_bytes += bytes;
@@ -466,41 +542,63 @@ static void pass_on(struct cache *l, struct memslot *s, const struct mem_run *r,
 	l->through_bytes += to - from;
 }
 
+/* Sectors of a run, in a cache of one partition; returns the first for which the level below can take no more now. */
+static uint64_t walk_run(struct cache *l, struct memslot *s, const struct mem_run *r, uint64_t at, uint64_t end)
+{
+	const bool through = l->k.private && s->rq->write;
+	uint64_t chunk = at / l->per_chunk;
+	struct cache_place p = cache_tags_place(l->tags[0], chunk);
+
+	while (at < end) {
+		uint32_t lo = (uint32_t)(at % l->per_chunk);
+		uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n), done;
+
+		if (lo == 0 && (done = many(l, s, &p, chunk, (end - at) / l->per_chunk))) {
+			at += done * l->per_chunk;
+			chunk += done;
+			continue;
+		}
+		cache_tags_ahead(l->tags[0], &p);
+		if (through ? !write_through(l, s, &p, chunk, mask) : !touch(l, l->tags[0], s, &p, chunk, mask))
+			break;
+		if (through)
+			pass_on(l, s, r, at, n);
+		at += n;
+		chunk++;
+		cache_tags_next(l->tags[0], &p);
+	}
+	return at;
+}
+
+/* The same in a cache of several. */
+static uint64_t walk_spread(struct cache *l, struct memslot *s, uint64_t at, uint64_t end)
+{
+	uint64_t chunk = at / l->per_chunk, n;
+	struct spread x = spread_from(l, s->rq, chunk);
+
+	for (; at < end; at += n, chunk++, spread_next(l, s->rq, &x)) {
+		const uint32_t lo = (uint32_t)(at % l->per_chunk);
+
+		n = ps_min(l->per_chunk - lo, end - at);
+		if (!touch_parts(l, s, &x, chunk, memq_mask(lo, n)))
+			break;
+	}
+	return at;
+}
+
 void cache_walk(struct cache *l, struct memslot *s)
 {
-	bool through = l->k.private && s->rq->write, whole = l->k.partitions == 1;
+	const bool whole = l->k.partitions == 1;
 
 	l->parked = NULL;
 	for (; s->run < s->rq->n_runs; s->run++, s->line = UINT64_MAX) {
 		const struct mem_run *r = &s->rq->runs[s->run];
-		uint64_t at = s->line == UINT64_MAX ? cache_first(l, r->addr) : s->line;
-		uint64_t end = cache_end(l, r), chunk = at / l->per_chunk;
-		struct cache_place p = cache_tags_place(l->tags[0], chunk);
+		const uint64_t from = s->line == UINT64_MAX ? cache_first(l, r->addr) : s->line, end = cache_end(l, r);
 
-		while (at < end) {
-			uint32_t lo = (uint32_t)(at % l->per_chunk);
-			uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n), done;
-
-			if (whole && lo == 0 && (done = many(l, s, &p, chunk, (end - at) / l->per_chunk))) {
-				at += done * l->per_chunk;
-				chunk += done;
-				continue;
-			}
-			if (whole)
-				cache_tags_ahead(l->tags[0], &p);
-			if (through ? !write_through(l, s, &p, chunk, mask)
-			    : whole ? !touch(l, l->tags[0], s, &p, chunk, mask)
-			            : !touch_parts(l, s, chunk, mask)) {
-				s->line = at;
-				l->parked = s;
-				return;
-			}
-			if (through)
-				pass_on(l, s, r, at, n);
-			at += n;
-			chunk++;
-			if (whole)
-				cache_tags_next(l->tags[0], &p);
+		s->line = whole ? walk_run(l, s, r, from, end) : walk_spread(l, s, from, end);
+		if (s->line < end) {
+			l->parked = s;
+			return;
 		}
 	}
 	if (s->ask) {

@@ -204,11 +204,11 @@ static uint64_t stand_for(const struct sample *s, const struct cache_chunk *c, u
 	return mask == s->full ? c->fill : mask ? (uint64_t)c->fill * analytic_sample_count(s, mask) / s->per_chunk : 0;
 }
 
-static void evict(struct sample *s, struct ask *a, struct cache_chunk old, uint64_t number)
+static void evict(struct sample *s, struct ask *a, struct cache_chunk old, uint64_t set)
 {
 	if (s->victim) {
-		struct cache_place p = cache_tags_place(s->victim, number);
-		struct cache_chunk oldest, *v = cache_tags_insert(s->victim, &p, MEM_ACTIVATION, &oldest, &number);
+		struct cache_place p = cache_tags_place(s->victim, cache_tags_number(s->tags, set, old.tag));
+		struct cache_chunk oldest, *v = cache_tags_insert(s->victim, &p, MEM_ACTIVATION, &oldest);
 
 		v->valid = old.valid;
 		v->dirty = old.dirty;
@@ -222,11 +222,10 @@ static void evict(struct sample *s, struct ask *a, struct cache_chunk old, uint6
 
 static struct cache_chunk *insert(struct sample *s, struct ask *a, struct cache_place *p)
 {
-	uint64_t number = 0;
-	struct cache_chunk old, *c = cache_tags_insert(s->tags, p, a->cls, &old, &number);
+	struct cache_chunk old, *c = cache_tags_insert(s->tags, p, a->cls, &old);
 
 	if (old.valid)
-		evict(s, a, old, number);
+		evict(s, a, old, p->set);
 	return c;
 }
 

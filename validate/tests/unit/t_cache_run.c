@@ -49,14 +49,14 @@ static void stream(struct pair *x, uint64_t chunk, uint64_t n, uint8_t cls, cons
 	uint64_t came = cache_tags_stream(x->many, &q, n, cls, as, &out), sectors = 0, i;
 
 	for (i = 0; i < n && !cache_tags_peek(x->one, p); i++, cache_tags_next(x->one, &p)) {
-		uint64_t was = 0;
-		struct cache_chunk old, *c = cache_tags_insert(x->one, &p, cls, &old, &was);
+		struct cache_chunk old, *c = cache_tags_insert(x->one, &p, cls, &old);
 
 		c->valid = as->valid;
 		c->dirty = as->dirty;
 		c->fill = as->fill;
 		if (old.dirty) {
-			CHECK(out.old.valid == old.valid && out.old.dirty == old.dirty && out.old_chunk == was);
+			CHECK(out.old.valid == old.valid && out.old.dirty == old.dirty);
+			CHECK(out.old_set == p.set && out.old.tag == old.tag);
 			cache_tags_next(x->one, &p);
 			i++;
 			break;
@@ -115,7 +115,7 @@ static void step(struct pair *x)
 	static const uint8_t classes[] = { MEM_WEIGHT, MEM_ACTIVATION, MEM_KV };
 	uint64_t chunk = rng_below(&x->rng, SPAN), n = 1 + rng_below(&x->rng, 300);
 	uint64_t valid = rng_below(&x->rng, 4) ? UINT64_MAX : 0xff;
-	struct cache_chunk as = { 0, valid, rng_below(&x->rng, 8) ? 0 : 0xf, (uint32_t)rng_below(&x->rng, 4) };
+	struct cache_chunk as = { 0, valid, rng_below(&x->rng, 8) ? 0 : 0xf, (uint32_t)rng_below(&x->rng, 4), false };
 	uint8_t cls = classes[rng_below(&x->rng, 3)];
 
 	switch (rng_below(&x->rng, 4)) {
