@@ -19,11 +19,20 @@ struct tile {
 };
 
 /* cuBLAS names what it has. Where a library transposes a product its tile has its long side over the weights.
- * Registers: what such kernels are built with (compiled for sm_80: traces/h200/micro/ampere_cupti.csv). */
+ * Registers: what such kernels are built with (compiled for sm_80: traces/h200/micro/ampere_cupti.csv). There, too, are tiles of
+ * 32 and 64 of k: a k that is no deeper leaves the rounds of a tile of 128 out. */
 static const struct tile tiles[] = {
 	/* by warps; those that copy through registers have one or two stages. GB20x has some of sm_8x's (traces/rtx5090). */
 	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", SM_8X | GB20X, 16, 16, 16, 128, 2, 1,
 	  32, 118, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_32x1_tn_align8", SM_8X | GB20X, 16, 16, 16, 32, 1, 1,
+	  32, 58, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_64x1_tn_align8", SM_8X | GB20X, 16, 16, 16, 64, 1, 1,
+	  32, 64, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_32x1_tn_align8", SM_8X | GB20X, 16, 32, 32, 32, 1, 1,
+	  128, 40, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_64x1_tn_align8", SM_8X | GB20X, 16, 32, 32, 64, 1, 1,
+	  128, 55, true, KERNEL_MMA },
 	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", SM_8X | GB20X, 16, 32, 32, 128, 2, 1,
 	  128, 88, true, KERNEL_MMA },
 	{ "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x6_tn", SM_8X, 16, 64, 64, 64, 6, 1, 128, 100,

@@ -90,6 +90,26 @@ TEST(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
 	}
 }
 
+/* A library has tiles of less k than 128: a k of 64 pays no rounds beyond its own, a deep one no round trip for each 32. */
+TEST(a_short_k_has_a_tile_no_deeper_than_it_is)
+{
+	struct op_stream s = { 0 };
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	for (uint64_t m = 2; m <= 16; m *= 2)
+		for (uint64_t k = 32; k <= 2048; k *= 4) {
+			struct op o = gemm(m, 1024, k);
+			struct geometry x;
+
+			CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+			CHECK(k <= 32     ? x.kernel[0].tile_k == 32
+			      : k >= 2048 ? x.kernel[0].tile_k >= 64
+			                  : x.kernel[0].tile_k <= k);
+		}
+	bed_down(&b);
+}
+
 /* Which of its tiles vLLM takes: rows of its sm89 and sm100 dispatch. */
 TEST(an_fp8_product_goes_by_tokens_outputs_and_k)
 {
@@ -518,8 +538,9 @@ TEST(in_a_call_with_prompts_each_head_has_a_cta)
 }
 
 SUITE(t_geometry, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_gemv_where_there_is_no_wgmma),
-      T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(an_fp8_product_goes_by_tokens_outputs_and_k),
-      T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
+      T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(a_short_k_has_a_tile_no_deeper_than_it_is),
+      T(an_fp8_product_goes_by_tokens_outputs_and_k), T(an_h200_takes_the_tiles_that_were_traced),
+      T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
       T(prompts_of_engines_have_the_engines_tiles), T(few_prompts_split_their_keys),
