@@ -30,7 +30,7 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit partition unit_issue $(UNITS:%=unit_%) npu_power core core_explain cp
-GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_grouped gpu_attention gpu_flash gpu_stream gpu_rows \
+GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_grouped gpu_stripe gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry \
       gpu_geometry_attend
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped

@@ -215,6 +215,7 @@ static count_fn *const counts[] = {
 	[KERNEL_WALK] = gpu_activity_each,
 	[KERNEL_MMA] = gpu_activity_product,
 	[KERNEL_GROUPED] = gpu_activity_product,
+	[KERNEL_STRIPE] = gpu_activity_product,
 };
 _Static_assert(sizeof counts / sizeof *counts == KERNEL_FORMS, "a count for each form");
 

@@ -30,7 +30,9 @@
 	  "every CTA walks over its share of the operands: products and attention too") \
 	X(MMA, mma, gpu_mma, gpu_missed_time, \
 	  "a product by warp-wide matrix instructions: a tile a CTA, parts of k along the grid") \
-	X(GROUPED, grouped, gpu_grouped, gpu_missed_time, "products of a group each, whose tiles clusters take in turn")
+	X(GROUPED, grouped, gpu_grouped, gpu_missed_time, "products of a group each, whose tiles clusters take in turn") \
+	X(STRIPE, stripe, gpu_stripe, gpu_missed_time, \
+	  "grouped products by warp-wide matrix instructions, all tiles' steps shared out evenly")
 
 /* Which of its op's operands a launch moves; an op of several launches says which of them does. X(MOVES, name). */
 #define KERNEL_MOVES_ROWS(X) X(ALL, all) X(READS, reads) X(WRITES, writes) X(NONE, none)

@@ -9,7 +9,8 @@
 #include "workloads/experts.h"
 
 #define MARLIN "marlin_experts"
-#define CALLS  5 /* of uneven picks in a graph, each with its own */
+#define ROUTED 512 /* experts that a CTA's threads take together; of more a warp takes 32 at a time */
+#define CALLS  5   /* of uneven picks in a graph, each with its own */
 
 /* What a row does not say of the model that has such experts: their router and whether they have a gate. Sources: DeepSeek-V3's
  * config.json (n_group, topk_group); those of Nemotron 3 (mlp_hidden_act relu2: one matrix up, no gate; the largest's
@@ -49,8 +50,8 @@ static const char *experts_kernel(const struct table *t)
 		{ "flashinfer_cutlass", "bfloat16", 80, 89, "cutlass_experts_bf16" },
 		{ "flashinfer_cutlass", "bfloat16", 120, 129, "cutlass_experts_bf16" },
 		{ "flashinfer_cutlass", "nvfp4", 120, 129, "cutlass_experts_fp4" },
-		{ "marlin", "", 90, 99, MARLIN "_hopper" },
-		{ "marlin", "", 80, 129, MARLIN },
+		{ "marlin", "int4_wo", 80, 129, MARLIN "_int4" },
+		{ "marlin", "w4a16_mxfp4", 80, 129, MARLIN "_fp4" },
 		{ "oaitriton", "", 80, 129, "ogs_experts" },
 	};
 	const uint32_t capability = t->gpu.cfg->sm.capability;
@@ -68,6 +69,13 @@ static bool by_cutlass(const struct table *t)
 	return strstr(tables_text(t, KERNEL), "flashinfer_cutlass");
 }
 
+static bool marlin_of(const struct table *t)
+{
+	const char *own = experts_kernel(t);
+
+	return own && strncmp(own, MARLIN, sizeof MARLIN - 1) == 0;
+}
+
 /* Rows of a tile of Marlin's experts (vllm/model_executor/layers/fused_moe/fused_marlin_moe.py): the least that leaves a tenth. */
 static uint32_t marlin_rows(uint64_t picks, uint64_t experts)
 {
@@ -79,10 +87,28 @@ static uint32_t marlin_rows(uint64_t picks, uint64_t experts)
 	return rows[i];
 }
 
-/* 4-bit weights have a scale of a byte for 16 or two. */
-static uint64_t experts_bytes(uint64_t experts, uint64_t weights, uint32_t bits)
+/* Shared memory of a CTA: four stages of tokens and of weights or the sums of a tile, scales for 32 weights each, rows' numbers
+ * (csrc/moe/marlin_moe_wna16/ops.cu, get_kernel_cache_size). */
+static uint32_t marlin_smem(const struct experts_tile *tile)
 {
-	return experts * weights * bits / 8 + (bits == 4 ? experts * weights / 16 : 0);
+	const uint32_t rows = (uint32_t)round_up(tile->rows, 16), packed = 4 * 64 * tile->outputs / 2,
+		       sums = rows * (tile->outputs + 8) * 2;
+
+	return 4 * rows * 64 * 2 + (packed > sums ? packed : sums) + 4 * 2 * tile->outputs * 2 + rows * 16;
+}
+
+/* 128 outputs and 128 threads a CTA, as more of these fit; 256 and 256 where but one of either does (determine_exec_config). */
+static void marlin_lay_out(const struct table *t, uint64_t n, struct experts_tile *tile)
+{
+	*tile = (struct experts_tile){ .rows = tile->rows, .outputs = 128, .threads = 128 };
+	if (tile->rows > 16 && 2 * (marlin_smem(tile) + 1536) > t->gpu.cfg->sm.smem && n % 256 == 0)
+		*tile = (struct experts_tile){ .rows = tile->rows, .outputs = 256, .threads = 256 };
+}
+
+/* 4-bit weights have scales: a byte for 16 (nvfp4) or 32 (mxfp4), two bytes for 32 (int4). */
+static uint64_t experts_bytes(uint64_t experts, uint64_t weights, uint32_t bits, uint32_t scaled)
+{
+	return experts * weights * bits / 8 + (scaled ? experts * weights / scaled : 0);
 }
 
 /* Uneven calls pick other experts each time: how many times one call's the calls of a graph read. */
@@ -97,7 +123,8 @@ struct experts_asked {
 	uint64_t tokens, picks, experts; /* picks of all chips; experts of this one */
 	uint64_t weights, copies;        /* of an expert, all; times a graph's calls read what one reads */
 	const struct picks *of;
-	bool block; /* 8 bits with scales of blocks */
+	bool block;      /* 8 bits with scales of blocks */
+	uint32_t scaled; /* weights a byte of scales is for; 0: there are none */
 };
 
 /* One of the two grouped products: each expert's rows times its weights. vLLM's Triton kernel lays out the rows of all chips and
@@ -108,18 +135,23 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
 	const char *own = experts_kernel(t);
+	const bool marlin = marlin_of(t);
 	const bool clears = !own && strstr(tables_text(t, KERNEL), "triton");
 	const uint64_t *rows = x.of->own;
 	const uint32_t hit = x.of->n_own;
 	struct experts_tile tile = x.block ? experts_tile_of_blocks(x.tokens) : experts_tile_of(x.tokens);
 	struct kernel kernel;
-	uint64_t all = 0, tiles = 0, idle = 0, weights = experts_bytes(hit, n * k, bits);
+	uint64_t all = 0, tiles = 0, idle = 0, weights = experts_bytes(hit, n * k, bits, x.scaled);
 
 	kernel = kernels_match(t->k, own ? own : "fused_moe_kernel", o->rule);
-	if (own && strncmp(own, MARLIN, sizeof MARLIN - 1) == 0)
+	if (marlin)
 		kernel.tile_n = marlin_rows(x.picks, x.experts);
 	if (own)
 		tile = (struct experts_tile){ .rows = kernel.tile_n, .outputs = kernel.tile_m, .threads = 256 };
+	if (marlin) {
+		marlin_lay_out(t, n, &tile);
+		kernel.tile_m = tile.outputs;
+	}
 	for (uint32_t i = 0; i < hit; i++) {
 		all += rows[i];
 		tiles += div_up(rows[i], tile.rows);
@@ -140,8 +172,11 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 		*l = (struct op_launch){ .trace_id = -1,
 			                 .name = own ? own : "fused_moe_kernel",
 			                 .waits_for = -1,
-			                 .registers = own ? 168 : 128 };
+			                 .registers = marlin ? (kernel.tile_n <= 16 ? 128 : 255)
+			                              : own  ? 168
+			                                     : 128 };
 		l->grid[0] = (uint32_t)(tiles * div_up(n, tile.outputs));
+		l->smem_dynamic = marlin ? marlin_smem(&tile) : 0;
 		l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
 		l->block[0] = tile.threads;
 		t->out->work.launches[s->n_launches] = (struct gpu_launch){ .stream = s,
@@ -153,7 +188,7 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 		o->n_launches = 1;
 		t->out->work.n = ++s->n_launches;
 	}
-	return tables_move_beside(t, o, weights, x.copies, experts_bytes(hit, x.weights, bits), e);
+	return tables_move_beside(t, o, weights, x.copies, experts_bytes(hit, x.weights, bits, x.scaled), e);
 }
 
 /* 0: even. 1 would divide by nothing. */
@@ -189,7 +224,8 @@ static int experts_before(struct table *t, const struct experts_layer *l, struct
 	const bool apart = !own && l->chips == 1 && 4 * l->asked.picks <= l->all;
 	const int aligns = cutlass ? 3 : apart ? 1 : 2 + (l->chips > 1);
 
-	if (tables_pass(t, l->name, l->cls, 2 * tokens * l->all, 8 * l->asked.picks, true, e) < 0)
+	if ((l->all > ROUTED ? tables_route(t, l->name, l->cls, tokens, l->all, l->asked.picks, e)
+	                     : tables_pass(t, l->name, l->cls, 2 * tokens * l->all, 8 * l->asked.picks, true, e)) < 0)
 		return -1;
 	for (int i = 0; i < aligns; i++)
 		if (tables_pass(t, l->name, l->cls, rows, rows, true, e) < 0)
@@ -215,6 +251,9 @@ static int experts_products(struct table *t, const struct experts_layer *l, stru
 	    (!cutlass && l->quantised &&
 	     tables_pass(t, l->name, l->cls, 2 * half, half * l->quantised / 8, false, e) < 0))
 		return -1;
+	/* Marlin's leaves out the tiles of other chips' experts, so that their rows are cleared first (fused_marlin_moe.py). */
+	if (marlin_of(t) && l->chips > 1 && tables_clear(t, l->name, l->cls, 2 * l->picks * l->hidden, e) < 0)
+		return -1;
 	if ((rc = grouped(t, l->name, l->cls, l->math, l->bits, l->asked, l->hidden, l->inter, e)))
 		return rc;
 	return tables_pass(t, l->name, l->cls, 2 * l->picks * l->hidden, out, false, e) < 0 ||
@@ -228,9 +267,11 @@ int tables_experts_row(struct table *t, struct err *e)
 	static const struct {
 		const char *name;
 		enum dtype math;
-		uint32_t bits;
-	} types[] = { { "bfloat16", DT_BF16, 16 }, { "fp8", DT_FP8, 8 },      { "fp8_block", DT_FP8, 8 },
-		      { "nvfp4", DT_FP4, 4 },      { "int4_wo", DT_BF16, 4 }, { "w4a16_mxfp4", DT_BF16, 4 } };
+		uint32_t bits, scaled;
+	} types[] = {
+		{ "bfloat16", DT_BF16, 16, 0 }, { "fp8", DT_FP8, 8, 0 },       { "fp8_block", DT_FP8, 8, 0 },
+		{ "nvfp4", DT_FP4, 4, 16 },     { "int4_wo", DT_BF16, 4, 16 }, { "w4a16_mxfp4", DT_BF16, 4, 32 }
+	};
 	struct op_stream *s = &t->out->stream;
 	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches, y = 0;
 	const char *type = tables_text(t, DTYPE), *spread = tables_text(t, PICKS), *cls, *name;
@@ -276,6 +317,10 @@ int tables_experts_row(struct table *t, struct err *e)
 	if (!picks_draw(&q, &of))
 		return err_set(e, ERR_NOMEM, "out of memory for %llu tokens", (unsigned long long)tokens);
 	inter /= tp;
+	if (marlin_of(t) && strstr(tables_text(t, KERNEL), "gptoss")) {
+		inter = round_up(inter, 128);
+		hidden = round_up(hidden, 256);
+	}
 	/* Triton's other kernels have rows for every pick, whichever chip it is on; CUTLASS's for its own. */
 	picks = own ? 0 : tokens * top;
 	for (uint32_t i = 0; own && i < of.n_own; i++)
@@ -286,7 +331,8 @@ int tables_experts_row(struct table *t, struct err *e)
 		                        .weights = (model.plain ? 2 : 3) * hidden * inter,
 		                        .copies = experts_copies(of.n_own, experts / ep, alpha),
 		                        .of = &of,
-		                        .block = strcmp(type, "fp8_block") == 0 };
+		                        .block = strcmp(type, "fp8_block") == 0,
+		                        .scaled = types[y].scaled };
 	l = (struct experts_layer){ .name = name,
 		                    .cls = cls,
 		                    .asked = asked,

@@ -84,6 +84,11 @@ void tables_add_sample(struct table *t, const char *name, const char *cls, uint3
                        uint64_t calls);
 /* Takes back what a row without a rule has added. */
 int tables_drop(struct table *t, size_t ops, size_t operands, size_t tensors, size_t launches);
+/* Zeros into so many bytes. */
+int tables_clear(struct table *t, const char *name, const char *cls, uint64_t bytes, struct err *e);
+/* A warp a token picks experts (vllm, csrc/moe/grouped_topk_kernels.cu, grouped_topk_fused_kernel). */
+int tables_route(struct table *t, const char *name, const char *cls, uint64_t tokens, uint64_t experts, uint64_t picks,
+                 struct err *e);
 /* A kernel that reads so many bytes and writes so many. */
 int tables_pass(struct table *t, const char *name, const char *cls, uint64_t from, uint64_t to, bool strided,
                 struct err *e);

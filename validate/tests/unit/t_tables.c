@@ -255,8 +255,44 @@ TEST(marlins_experts_take_rows_of_a_tile_by_picks)
 		CHECK_OK(read_text(&b, text, NULL), b.e);
 		o = nth_product(&b, 0);
 		CHECK_STR(b.set.stream.launches[o->first_launch].name,
-		          hopper ? "marlin_experts_hopper" : "marlin_experts");
+		          want[i / 2].rows[0] == 'w' ? "marlin_experts_fp4" : "marlin_experts_int4");
 		CHECK_U64(b.set.work.launches[o->first_launch].kernel.tile_n, want[i / 2].tile);
+		bed_down(&b);
+	}
+}
+
+/* Steps of all tiles are shared out evenly: a tile more than SMs hold is no round more, and more tokens take no less. Widening fp4 has
+ * more instructions than int4; where a chip has some of the experts, rows are cleared between the products. */
+TEST(marlins_experts_share_steps_and_not_tiles)
+{
+	static const char *const rows[] = { "int4_wo,131,7168,128,1,131,1,1,balanced",
+		                            "int4_wo,133,7168,128,1,133,1,1,balanced",
+		                            "w4a16_mxfp4,133,7168,128,1,133,1,1,balanced",
+		                            "int4_wo,131,7168,128,1,262,1,2,balanced" };
+	ps_t took[4], pipe[4], before = 0;
+	char text[512];
+	uint32_t launches[4];
+	struct bed b;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, MOE "vllm_marlin_marlinexperts,%s,100\n", rows[i]);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		took[i] = b.set.v[0].time.total;
+		pipe[i] = b.set.v[0].time.pipe;
+		launches[i] = (uint32_t)b.set.stream.n_launches;
+		bed_down(&b);
+	}
+	CHECK(took[1] >= took[0] && took[1] < took[0] + took[0] / 20);
+	CHECK(pipe[2] > pipe[1] + pipe[1] / 2);
+	CHECK_U64(launches[3], launches[0] + 2); /* a look-up of whose experts are its own, and the zeros */
+	for (uint32_t tokens = 1; tokens <= 4096; tokens *= 4) {
+		bed_up(&b, DEVICE HOPPER);
+		snprintf(text, sizeof text, MOE "vllm_marlin_marlinexperts,int4_wo,%u,1024,512,8,64,1,1,balanced,100\n",
+		         tokens);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		CHECK(b.set.v[0].time.total >= before);
+		before = b.set.v[0].time.total;
 		bed_down(&b);
 	}
 }
@@ -518,9 +554,9 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "h200", "experts_h200_sxm", "experts vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts, fp8",
 		  13, 12 },
 		{ "h200", "experts_h200_sxm",
-		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 16, 9 },
+		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 9, 8 },
 		{ "h200", "experts_h200_sxm",
-		  "experts vllm_compressedtensorsw4a4mxfp4moe_marlin_marlinexperts_situ_as_silu, w4a16_mxfp4", 25, 25 },
+		  "experts vllm_compressedtensorsw4a4mxfp4moe_marlin_marlinexperts_situ_as_silu, w4a16_mxfp4", 15, 15 },
 		{ "h200", "experts_h200_sxm",
 		  "experts vllm_gptossmxfp4moe_triton_oaitritonmxfp4expertsmonolithic, w4a16_mxfp4", 22, 56 },
 		{ "h200", "experts_h200_sxm", "experts vllm_fp8moe_flashinfer_cutlass_flashinferexperts, fp8_block", 13,
@@ -530,9 +566,9 @@ TEST(kernels_of_engines_stay_as_near_as_they_are)
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
 		  "experts vllm_unquantizedfusedmoe_flashinfer_cutlass_flashinferexperts, bfloat16", 10, 10 },
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
-		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 20, 20 },
+		  "experts vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts, int4_wo", 12, 9 },
 		{ "rtx-pro-6000", "experts_rtx_pro_6000_server",
-		  "experts vllm_gptossmxfp4moe_marlin_marlinexperts, w4a16_mxfp4", 14, 14 },
+		  "experts vllm_gptossmxfp4moe_marlin_marlinexperts, w4a16_mxfp4", 12, 12 },
 		{ "h100", "gemm_m1-64_h100_sxm", "gemm fp8", 7, 9 },
 	};
 
@@ -567,9 +603,10 @@ SUITE(t_tables, T(prompts_are_causal_and_a_window_shortens_them),
       T(experts_are_two_grouped_products_of_the_fullest_chip), T(experts_are_those_of_the_model_that_has_such_shapes),
       T(tiles_of_other_chips_are_cleared), T(uneven_draws_keep_all_picks_and_fill_the_first_chip),
       T(cutlass_experts_multiply_whole_tiles), T(marlins_experts_take_rows_of_a_tile_by_picks),
-      T(uneven_picks_are_more_on_one_chip), T(kernels_of_engines_stay_as_near_as_they_are),
-      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(a_cap_slows_calls_that_outlast_the_controller),
-      T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(marlins_experts_share_steps_and_not_tiles), T(uneven_picks_are_more_on_one_chip),
+      T(kernels_of_engines_stay_as_near_as_they_are), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
+      T(a_cap_slows_calls_that_outlast_the_controller), T(copies_that_fit_are_found_again),
+      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
       T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet),
