@@ -34,6 +34,9 @@ uint32_t gpu_flop_8bit(const struct gpu_common_cfg *c, enum dtype d);
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
 /* What the tensor cores run at, where they sustain `full` at the full clock. */
 uint64_t gpu_tensor_clock(const struct gpu *g, uint64_t full);
+/* Of warp-wide instructions (gpu_mma.c): their clock, and flop a cycle of an SM of 16 bits. */
+uint64_t gpu_mma_clock(const struct gpu *g);
+uint64_t gpu_mma_rate(const struct gpu *g);
 /* Wavefronts (times 10) of 32 elements each: an SM's load units and its shared memory take one a cycle together. */
 ps_t gpu_wave_time(const struct gpu *g, uint64_t elements, uint32_t wavefronts10, uint32_t sms);
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */

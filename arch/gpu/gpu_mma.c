@@ -34,6 +34,17 @@ const struct cfg_field gpu_mma_schema[] = {
 
 #define MILLION UINT64_C(1000000)
 
+uint64_t gpu_mma_clock(const struct gpu *g)
+{
+	/* Above its rated clock is where a board boosts to; below it is what a cap leaves of instructions that need more. */
+	return g->clock < g->top || g->c->clock_tensor < g->clock ? g->clock : g->c->clock_tensor;
+}
+
+uint64_t gpu_mma_rate(const struct gpu *g)
+{
+	return g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma : g->c->flop_bf16;
+}
+
 void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_mma_cfg *p = &g->cfg->mma;
@@ -42,8 +53,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps, mates;
 	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
-	/* Above its rated clock is where a board boosts to; below it is what a cap leaves of instructions that need more. */
-	const uint64_t clock = g->clock < g->top || g->c->clock_tensor < g->clock ? g->clock : g->c->clock_tensor;
+	const uint64_t clock = gpu_mma_clock(g);
 	ps_t trip, math, rounds, own, step;
 
 	if (!k->tile_m || !k->tile_n || !k->tile_k || s->batch > 1) {
@@ -57,11 +67,8 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	bytes = (rows + columns) * k->tile_k * bits / 8;
 	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
-	rate = l->op->dtype == DT_FP4 && g->c->flop_fp4
-	               ? g->c->flop_fp4
-	               : (uint64_t)(g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma
-	                                                                     : g->c->flop_bf16) *
-	                         16 / (bits > 16 ? 32 : bits);
+	rate = l->op->dtype == DT_FP4 && g->c->flop_fp4 ? g->c->flop_fp4
+	                                                : gpu_mma_rate(g) * 16 / (bits > 16 ? 32 : bits);
 	if (bits == 8)
 		rate = rate * gpu_flop_8bit(g->c, l->op->dtype) / g->c->flop_fp8;
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;

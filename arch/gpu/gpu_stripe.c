@@ -58,8 +58,7 @@ void gpu_stripe(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	const struct gpu_grid x = gpu_grid_of(g, l);
 	const uint64_t groups = s->batch ? s->batch : 1, weights = stripe_weights(l),
 		       ctas = (uint64_t)x.per_sm * g->sms;
-	const uint64_t clock = g->clock < g->top || g->c->clock_tensor < g->clock ? g->clock : g->c->clock_tensor;
-	const uint64_t rate = g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma : g->c->flop_bf16;
+	const uint64_t clock = gpu_mma_clock(g);
 	uint64_t deep, across, steps, tiles, packed, bytes, parts, most, sets;
 	ps_t trip, math, widen, shared, own, step, between, join;
 
@@ -74,7 +73,7 @@ void gpu_stripe(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	packed = div_up(weights, groups * across * deep);
 	bytes = packed + (uint64_t)k->tile_n * k->tile_k * dtype_bits(l->op->dtype) / 8;
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / 1000000;
-	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), clock);
+	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, gpu_mma_rate(g)), clock);
 	widen = gpu_issue_time(g, (uint64_t)k->tile_m * k->tile_k * k->instructions, 1);
 	/* Each of the warps along the outputs loads the tokens for itself; weights are stored and loaded once. */
 	shared = clock_span(div_up(bytes + packed + (bytes - packed) * div_up(k->tile_m, OUTPUTS), LINE), clock);

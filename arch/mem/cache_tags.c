@@ -92,16 +92,6 @@ void cache_tags_next(const struct cache_tags *t, struct cache_place *p)
 	pass(t, p, 1);
 }
 
-void cache_tags_next_set(const struct cache_tags *t, struct cache_place *p)
-{
-	if (++p->set == t->sets)
-		p->set = 0;
-	if (p->set == p->skew) {
-		p->set = p->skew = skew_of(t, (p->tag - 1) / t->share + 1);
-		p->tag += t->share;
-	}
-}
-
 uint64_t cache_tags_number(const struct cache_tags *t, uint64_t set, uint64_t tag)
 {
 	return chunk_of(t, set, tag);

@@ -61,9 +61,8 @@ void cache_tags_free(struct cache_tags *t);
 uint64_t cache_tags_skew(uint64_t tag, uint64_t sets);
 void cache_tags_reset(struct cache_tags *t);
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
-void cache_tags_next(const struct cache_tags *t, struct cache_place *p); /* of the next; share 1 */
-/* Of the first of the next neighbours that share a set, from the first of some that do. */
-void cache_tags_next_set(const struct cache_tags *t, struct cache_place *p);
+/* Of the next; where neighbours share a set, of the first of the next ones, from the first of some. */
+void cache_tags_next(const struct cache_tags *t, struct cache_place *p);
 uint64_t cache_tags_number(const struct cache_tags *t, uint64_t set,
                            uint64_t tag); /* of the chunk that has such a place */
 /* NULL when absent; changes nothing. */

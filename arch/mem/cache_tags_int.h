@@ -75,15 +75,14 @@ static inline uint64_t chunk_of(const struct cache_tags *t, uint64_t set, uint64
 	return t->share == 1 ? group : group * t->share + tag % t->share;
 }
 
-/* So many on, of those that are alike. */
+/* So many sets on, of those that are alike. */
 static inline void pass(const struct cache_tags *t, struct cache_place *p, uint64_t n)
 {
-	assert(t->share == 1);
 	if ((p->set += n) == t->sets)
 		p->set = 0;
 	if (n && p->set == p->skew) {
-		p->set = p->skew = skew_of(t, p->tag);
-		p->tag++;
+		p->set = p->skew = skew_of(t, (p->tag - 1) / t->share + 1);
+		p->tag += t->share;
 	}
 }
 

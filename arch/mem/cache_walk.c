@@ -63,7 +63,7 @@ static void spread_next(const struct cache *l, const struct mem_req *r, struct s
 	x->home = first_home(n, x->group);
 	x->near = near_to(r, n, x->group);
 	x->p.tag -= n - 1;
-	cache_tags_next_set(l->tags[0], &x->p);
+	cache_tags_next(l->tags[0], &x->p);
 	for (uint32_t i = 0; i < n; i++) {
 		x->p.way = x->way[i];
 		cache_tags_ahead(l->tags[i], &x->p);

@@ -87,21 +87,21 @@ static uint32_t marlin_rows(uint64_t picks, uint64_t experts)
 	return rows[i];
 }
 
-/* Shared memory of a CTA: four stages of tokens and of weights or the sums of a tile, scales for 32 weights each, rows' numbers
+/* Shared memory of a CTA: all stages of tokens and of weights or the sums of a tile, scales for 32 weights each, rows' numbers
  * (csrc/moe/marlin_moe_wna16/ops.cu, get_kernel_cache_size). */
-static uint32_t marlin_smem(const struct experts_tile *tile)
+static uint32_t marlin_smem(const struct kernel *k, const struct experts_tile *tile)
 {
-	const uint32_t rows = (uint32_t)round_up(tile->rows, 16), packed = 4 * 64 * tile->outputs / 2,
-		       sums = rows * (tile->outputs + 8) * 2;
+	const uint32_t rows = (uint32_t)round_up(tile->rows, 16), deep = k->stages * k->tile_k,
+		       packed = deep * tile->outputs / 2, sums = rows * (tile->outputs + 8) * 2;
 
-	return 4 * rows * 64 * 2 + (packed > sums ? packed : sums) + 4 * 2 * tile->outputs * 2 + rows * 16;
+	return deep * rows * 2 + (packed > sums ? packed : sums) + deep / 32 * tile->outputs * 2 + rows * 16;
 }
 
 /* 128 outputs and 128 threads a CTA, as more of these fit; 256 and 256 where but one of either does (determine_exec_config). */
-static void marlin_lay_out(const struct table *t, uint64_t n, struct experts_tile *tile)
+static void marlin_lay_out(const struct table *t, const struct kernel *k, uint64_t n, struct experts_tile *tile)
 {
 	*tile = (struct experts_tile){ .rows = tile->rows, .outputs = 128, .threads = 128 };
-	if (tile->rows > 16 && 2 * (marlin_smem(tile) + 1536) > t->gpu.cfg->sm.smem && n % 256 == 0)
+	if (tile->rows > 16 && 2 * (marlin_smem(k, tile) + 1536) > t->gpu.cfg->sm.smem && n % 256 == 0)
 		*tile = (struct experts_tile){ .rows = tile->rows, .outputs = 256, .threads = 256 };
 }
 
@@ -135,6 +135,7 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 	struct op_stream *s = &t->out->stream;
 	struct op *o = tables_add_op(s, OP_GEMM, name, cls, d);
 	const char *own = experts_kernel(t);
+	const char *kernel_name = own ? own : "fused_moe_kernel";
 	const bool marlin = marlin_of(t);
 	const bool clears = !own && strstr(tables_text(t, KERNEL), "triton");
 	const uint64_t *rows = x.of->own;
@@ -143,13 +144,13 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 	struct kernel kernel;
 	uint64_t all = 0, tiles = 0, idle = 0, weights = experts_bytes(hit, n * k, bits, x.scaled);
 
-	kernel = kernels_match(t->k, own ? own : "fused_moe_kernel", o->rule);
+	kernel = kernels_match(t->k, kernel_name, o->rule);
 	if (marlin)
 		kernel.tile_n = marlin_rows(x.picks, x.experts);
 	if (own)
 		tile = (struct experts_tile){ .rows = kernel.tile_n, .outputs = kernel.tile_m, .threads = 256 };
 	if (marlin) {
-		marlin_lay_out(t, n, &tile);
+		marlin_lay_out(t, &kernel, n, &tile);
 		kernel.tile_m = tile.outputs;
 	}
 	for (uint32_t i = 0; i < hit; i++) {
@@ -167,26 +168,13 @@ static int grouped(struct table *t, const char *name, const char *cls, enum dtyp
 		if (!tables_lay_out(t, o))
 			return 1;
 	} else {
-		struct op_launch *l = &s->launches[s->n_launches];
+		const uint32_t registers = marlin ? (kernel.tile_n <= 16 ? 128 : 255) : own ? 168 : 128;
+		const uint64_t across = div_up(n, tile.outputs);
+		struct op_launch *l =
+			tables_launch(t, o, kernel_name, &kernel, tiles * across, tile.threads, registers);
 
-		*l = (struct op_launch){ .trace_id = -1,
-			                 .name = own ? own : "fused_moe_kernel",
-			                 .waits_for = -1,
-			                 .registers = marlin ? (kernel.tile_n <= 16 ? 128 : 255)
-			                              : own  ? 168
-			                                     : 128 };
-		l->grid[0] = (uint32_t)(tiles * div_up(n, tile.outputs));
-		l->smem_dynamic = marlin ? marlin_smem(&tile) : 0;
-		l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
-		l->block[0] = tile.threads;
-		t->out->work.launches[s->n_launches] = (struct gpu_launch){ .stream = s,
-			                                                    .op = o,
-			                                                    .at = l,
-			                                                    .kernel = kernel,
-			                                                    .count = 1,
-			                                                    .idle = idle * div_up(n, tile.outputs) };
-		o->n_launches = 1;
-		t->out->work.n = ++s->n_launches;
+		l->smem_dynamic = marlin ? marlin_smem(&kernel, &tile) : 0;
+		t->out->work.launches[o->first_launch].idle = idle * across;
 	}
 	return tables_move_beside(t, o, weights, x.copies, experts_bytes(hit, x.weights, bits, x.scaled), e);
 }

@@ -73,6 +73,9 @@ void tables_operand(struct op_stream *s, struct op *o, uint32_t t, bool write);
 struct op *tables_add_op(struct op_stream *s, enum op_kind kind, const char *name, const char *family, enum dtype d);
 /* The op's launches by the library's rules, false where there is none; what their bytes are is told by the caller. */
 bool tables_lay_out(struct table *t, struct op *o);
+/* Or the one launch of a kernel that is known, the last of the stream's and of the work's. */
+struct op_launch *tables_launch(struct table *t, struct op *o, const char *name, const struct kernel *k, uint64_t ctas,
+                                uint32_t threads, uint32_t registers);
 /* Weights (or keys and values), a part of `all` that is read once a turn, as the L2 has them; tokens and results were there a call
  * ago, and are still if a call's bytes leave them room. */
 int tables_move_beside(struct table *t, struct op *o, uint64_t large, uint64_t copies, uint64_t all, struct err *e);

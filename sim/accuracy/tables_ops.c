@@ -231,22 +231,29 @@ int tables_pass(struct table *t, const char *name, const char *cls, uint64_t fro
 	return tables_move(t, o, 0, 1, e);
 }
 
-/* A kernel by its name, with 32 registers. */
-static int tables_launch(struct table *t, struct op *o, const char *kernel, uint64_t ctas, uint32_t threads,
-                         struct err *e)
+struct op_launch *tables_launch(struct table *t, struct op *o, const char *name, const struct kernel *k, uint64_t ctas,
+                                uint32_t threads, uint32_t registers)
 {
 	struct op_stream *s = &t->out->stream;
 	struct op_launch *l = &s->launches[s->n_launches];
 
-	*l = (struct op_launch){ .trace_id = -1, .name = kernel, .waits_for = -1, .registers = 32 };
+	*l = (struct op_launch){ .trace_id = -1, .name = name, .waits_for = -1, .registers = registers };
 	l->grid[0] = (uint32_t)ctas;
 	l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
 	l->block[0] = threads;
-	t->out->work.launches[s->n_launches] = (struct gpu_launch){
-		.stream = s, .op = o, .at = l, .kernel = kernels_match(t->k, kernel, o->rule), .count = 1
-	};
+	t->out->work.launches[s->n_launches] =
+		(struct gpu_launch){ .stream = s, .op = o, .at = l, .kernel = *k, .count = 1 };
 	o->n_launches = 1;
 	t->out->work.n = ++s->n_launches;
+	return l;
+}
+
+/* A kernel beside the products, by its name. */
+static int small_kernel(struct table *t, struct op *o, const char *name, uint64_t ctas, uint32_t threads, struct err *e)
+{
+	const struct kernel k = kernels_match(t->k, name, o->rule);
+
+	tables_launch(t, o, name, &k, ctas, threads, 32);
 	return tables_move(t, o, 0, 1, e);
 }
 
@@ -258,9 +265,9 @@ int tables_clear(struct table *t, const char *name, const char *cls, uint64_t by
 	o->shape.elems = div_up(bytes, 2);
 	tables_operand(&t->out->stream, o, tables_tensor(&t->out->stream, "to", OP_ACTIVATION, DT_BF16, bytes, true),
 	               true);
-	return tables_launch(
-		t, o, "void at::native::vectorized_elementwise_kernel<8, at::native::FillFunctor<c10::BFloat16>>",
-		div_up(bytes, UINT64_C(2) * 8 * 128), 128, e);
+	return small_kernel(t, o,
+	                    "void at::native::vectorized_elementwise_kernel<8, at::native::FillFunctor<c10::BFloat16>>",
+	                    div_up(bytes, UINT64_C(2) * 8 * 128), 128, e);
 }
 
 int tables_route(struct table *t, const char *name, const char *cls, uint64_t tokens, uint64_t experts, uint64_t picks,
@@ -274,7 +281,7 @@ int tables_route(struct table *t, const char *name, const char *cls, uint64_t to
 	               false);
 	tables_operand(&t->out->stream, o,
 	               tables_tensor(&t->out->stream, "to", OP_ACTIVATION, DT_FP32, 8 * picks, true), true);
-	return tables_launch(t, o, "grouped_topk_fused_kernel", tokens, 32, e);
+	return small_kernel(t, o, "grouped_topk_fused_kernel", tokens, 32, e);
 }
 
 int tables_copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
