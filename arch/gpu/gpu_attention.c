@@ -40,8 +40,9 @@ const struct cfg_field gpu_attention_schema[] = {
 	CFG_END
 };
 
-/* A tile that was copied while the one before was worked on: what a warp's chain of matrix instructions and exponentials
- * takes, as in gpu_flash.c, or the tensor cores' time for all CTAs of the SM. */
+/* A tile that was copied while the one before was worked on, as in gpu_flash.c: what a warp's chain of matrix instructions
+ * and exponentials takes, or the pipes' time for all CTAs of the SM. A warp loads keys or values from shared memory, then
+ * multiplies by them: those two take turns. */
 static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t mates)
 {
 	const struct gpu_flash_cfg *f = &g->cfg->flash;
@@ -50,11 +51,11 @@ static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t
 	uint64_t warps = div_up(gpu_grid_of(g, l).threads, 32), scores = l->kernel.tile_m * l->kernel.tile_k;
 	uint64_t mma = div_up(scores * dims, warps * 16 * 8 * 16); /* of a warp: m16n8k16 */
 	uint64_t rate = f->flop_mma < g->c->flop_bf16 ? f->flop_mma : g->c->flop_bf16;
-	ps_t math = clock_span(mma * f->mma / 1000000, g->clock);
-	ps_t pipe = clock_span(div_up(2 * scores * dims, rate), g->clock);
+	ps_t chain = clock_span(mma * f->mma / 1000000, g->clock) +
+	             clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
+	ps_t pipe = clock_span(div_up(2 * scores * dims, rate) + div_up(2 * scores * dims, f->feed), g->clock);
 
-	return gpu_overlap(4, math, mates * pipe) +
-	       clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
+	return gpu_overlap(8, chain, mates * pipe);
 }
 
 /* Heads take the place of queries. */
@@ -81,19 +82,12 @@ static ps_t tensor_tile(const struct gpu *g, const struct gpu_launch *l)
 	return gpu_overlap(2, math, softmax) + clock_span(l->kernel.loop_cycles, g->clock);
 }
 
-static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
+/* A tile of `bytes`, keys and values, where so many CTAs of an SM have one each in hand. */
+static ps_t few_queries_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t bytes, uint64_t mates)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
-	const struct op_shape *s = &l->op->shape;
-	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
-	uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
-	uint64_t values = over_latent(l) ? 0 : s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims;
-	uint64_t bytes = l->kernel.tile_k * (dims + values) * dtype_bits(l->op->dtype) / 8;
-	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
-	ps_t tile, setup = p->setup + p->setup_dim * dims / 128;
+	ps_t tile;
 
-	mates = mates < x.per_sm ? mates : x.per_sm;
 	if (l->kernel.asynchronous)
 		tile = l->kernel.tensor ? tensor_tile(g, l) : warps_tile(g, l, mates);
 	else
@@ -102,23 +96,44 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	if (l->kernel.tile_d && bytes > l->at->smem_dynamic + l->at->smem_static)
 		tile += gpu_step(g, &l->mem) + clock_transfer(mates * bytes / 2, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
-	tile += l->kernel.steps * g->c->step_l2 + (l->kernel.tensor ? 0 : clock_span(l->kernel.loop_cycles, g->clock));
+	return tile + l->kernel.steps * g->c->step_l2 +
+	       (l->kernel.tensor ? 0 : clock_span(l->kernel.loop_cycles, g->clock));
+}
+
+static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
+{
+	const struct gpu_attention_cfg *p = &g->cfg->attention;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), own = div_up(x.ctas, x.sms), mates, last;
+	uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
+	uint64_t values = over_latent(l) ? 0 : s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims;
+	uint64_t bytes = l->kernel.tile_k * (dims + values) * dtype_bits(l->op->dtype) / 8;
+	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
+	ps_t tile, setup = p->setup + p->setup_dim * dims / 128;
+
+	mates = own < x.per_sm ? own : x.per_sm;
+	last = own - (x.rounds - 1) * mates; /* of the last round */
+	tile = few_queries_tile(g, l, bytes, mates);
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;
 	first = all < cold ? all : cold;
 	if (l->kernel.asynchronous)
 		setup = clock_span(l->kernel.cycles, g->clock);
-	t->start = setup + (l->kernel.start ? l->kernel.start : 4) * gpu_step(g, &l->mem) +
+	t->start = setup + clock_span(l->kernel.once_cycles, g->clock) +
+	           (l->kernel.start ? l->kernel.start : 4) * gpu_step(g, &l->mem) +
 	           gpu_overlap(2, tile,
 	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
-	if (x.per_sm == 1) /* no other CTA hides the next one's start */
+	if (l->kernel.asynchronous && !l->kernel.tensor) /* CTAs of an SM hide each other's starts but for one */
+		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2) / x.per_sm;
+	else if (x.per_sm == 1) /* no other CTA hides the next one's start */
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
 	/* The CTA that is done last joins the parts, which lie in the L2. */
 	t->finish += l->kernel.finish * g->c->step_l2;
 	if (l->op->n_launches == 1 && parts > 1)
 		t->finish += clock_transfer(parts * (s->heads / (s->kv_heads ? s->kv_heads : s->heads)) * dims * 4,
 		                            g->c->sm_rate_l2);
-	t->chain = (deep * x.rounds - 1) * tile;
+	t->chain = (deep * (x.rounds - 1) - 1) * tile + deep * (last < mates ? few_queries_tile(g, l, bytes, last) : tile);
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
 	/* Of a latent's tiles shared memory holds two: the next is not far ahead. */

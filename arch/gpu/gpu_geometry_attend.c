@@ -387,16 +387,16 @@ static bool beside_prompts(const struct gpu *g, const struct op *o)
 /* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
  * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
  * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
- * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. Where
- * heads that share are rows of a tile its start takes 2400 cycles more, which one of four rows of the published tables
- * show (A100, L40S); why is not known. */
+ * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. Once a
+ * launch its start takes 2400 cycles more where heads that share are rows of a tile, and 1500 on Ada and GB20x, which one
+ * of four rows of the published tables show (A100, L40S, RTX PRO 6000); why is not known. */
 bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const struct op_stream *stream,
                             const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
 	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
-	const bool alone = beside_prompts(g, o);
+	const bool alone = beside_prompts(g, o), young = g->cfg->sm.capability == 89 || g->cfg->sm.capability >= 120;
 	bool varlen = alone || (o->algorithm == OP_ATTN_FLASH && s->paged);
 	bool joined = s->heads > kv && s->q_len == 1 && !alone;
 	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
@@ -446,7 +446,8 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	out->kernel[0].tile_k = keys;
 	out->kernel[0].asynchronous = 1;
 	out->kernel[0].start = s->paged ? 5 : 3; /* lengths, page, queries, keys, values */
-	out->kernel[0].cycles = 3100 + (varlen && joined ? 2400 : 0);
+	out->kernel[0].cycles = 3100;
+	out->kernel[0].once_cycles = (varlen && joined ? 2400 : 0) + (varlen && young ? 1500 : 0);
 	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
 	if (splits == 1)
 		return true;

@@ -81,6 +81,7 @@ enum kernel_moves {
 	X(index_instructions, "instructions an element, for each input, of each dim it is indexed by, times 10") \
 	X(row_warps, "1: a row is a warp's, 0: a CTA's, 2: as many threads have a row as the grid gives it") \
 	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \
+	X(once_cycles, "the same, of a launch's first CTAs alone") \
 	X(loop_cycles, "dependent clock cycles an iteration, beside its round trips") \
 	X(code_cycles, "dependent clock cycles in which code comes from the L2 where other kernels ran since") \
 	X(tail_cycles, "dependent clock cycles of each guarded element where the last CTA is not full") \
