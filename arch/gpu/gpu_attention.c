@@ -41,7 +41,7 @@ const struct cfg_field gpu_attention_schema[] = {
 };
 
 /* A tile that was copied while the one before was worked on, as in gpu_flash.c: what a warp's chain of matrix instructions
- * and exponentials takes, or the pipes' time for all CTAs of the SM. A warp loads keys or values from shared memory, then
+ * and exponentials takes (where keys lie in pages, it asks the table first), or the pipes' time for all CTAs of the SM. A warp loads keys or values from shared memory, then
  * multiplies by them: those two take turns. */
 static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t mates)
 {
@@ -51,9 +51,11 @@ static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t
 	uint64_t warps = div_up(gpu_grid_of(g, l).threads, 32), scores = l->kernel.tile_m * l->kernel.tile_k;
 	uint64_t mma = div_up(scores * dims, warps * 16 * 8 * 16); /* of a warp: m16n8k16 */
 	uint64_t rate = f->flop_mma < g->c->flop_bf16 ? f->flop_mma : g->c->flop_bf16;
+	ps_t own = clock_span(l->kernel.loop_cycles, g->clock);
 	ps_t chain = clock_span(mma * f->mma / 1000000, g->clock) +
-	             clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
-	ps_t pipe = clock_span(div_up(2 * scores * dims, rate) + div_up(2 * scores * dims, f->feed), g->clock);
+	             clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock) +
+	             l->kernel.steps * g->c->step_l2 + own;
+	ps_t pipe = clock_span(div_up(2 * scores * dims, rate) + div_up(2 * scores * dims, f->feed), g->clock) + own;
 
 	return gpu_overlap(8, chain, mates * pipe);
 }
@@ -88,14 +90,12 @@ static ps_t few_queries_tile(const struct gpu *g, const struct gpu_launch *l, ui
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	ps_t tile;
 
-	if (l->kernel.asynchronous)
-		tile = l->kernel.tensor ? tensor_tile(g, l) : warps_tile(g, l, mates);
-	else
-		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
+	if (l->kernel.asynchronous && !l->kernel.tensor)
+		return warps_tile(g, l, mates);
+	tile = l->kernel.asynchronous ? tensor_tile(g, l) : p->tile + clock_transfer(mates * bytes, p->tile_rate);
 	/* Values for which shared memory has no room beside the keys come when those are done with. */
 	if (l->kernel.tile_d && bytes > l->at->smem_dynamic + l->at->smem_static)
 		tile += gpu_step(g, &l->mem) + clock_transfer(mates * bytes / 2, p->tile_rate);
-	/* Where keys lie in pages, a tile asks the table for them first. */
 	return tile + l->kernel.steps * g->c->step_l2 +
 	       (l->kernel.tensor ? 0 : clock_span(l->kernel.loop_cycles, g->clock));
 }

@@ -40,9 +40,11 @@ static void flash_combine(const struct kernels *k, const struct op *o, const cha
 
 /* FlashInfer's decode over paged keys by its tensor-core kernel (fa2), as vLLM plans it for a graph: rows are the queries
  * of heads that share keys, 16 or 64 of them a tile; chunks of at least 128 keys, as long as keeps two CTAs an SM; what
- * joins them runs in any case. Four warps share a tile of 16 rows along the keys; of 64 rows each has its own 16 and all
- * keys, and turns all of a tile of 8-bit keys and values to 16 bits for itself: 20 cycles an element, chosen on one of
- * four rows of the published tables. Before the first keys: the plan's mask, its request, lengths, the page, queries.
+ * joins them runs in any case. Four warps share a tile of 16 rows along the keys, and join what they have of it in shared
+ * memory, which has room for that; of 64 rows each has its own 16 and all keys, and turns all of a tile of 8-bit keys and
+ * values to 16 bits for itself. Before the first keys: the plan's mask, its request, lengths, the page, queries. Chosen on
+ * one of four rows of the published tables (8-bit keys): 7 cycles an element on Ada, which its SM's CTAs take in turn, 4 from
+ * Blackwell on; what each of the compiled kernels takes once; 2500 cycles more to join where there is something to join.
  * Source: flashinfer-ai/flashinfer include/flashinfer/attention/scheduler.cuh, prefill.cuh. */
 static void flashinfer(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
@@ -54,6 +56,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	/* What half of an SM's shared memory holds, 16 a step and warp, eight steps at the most. */
 	uint32_t keys = rows == 64 ? (s->head_dim <= 128 ? 128 : 32) : 16384 / (uint32_t)s->head_dim;
 	uint64_t elements = (uint64_t)keys * 2 * s->head_dim / (rows == 16 ? 128 : 32), parts;
+	const uint32_t widen = g->cfg->sm.capability >= 100 ? 4 : 7;
+	const uint32_t once[2][3] = { { 3900, 7400, 5300 }, { 600, 9500, 9500 } };
 
 	chunk = chunk < 2 ? 2 : chunk;
 	parts = div_up(pages, chunk);
@@ -62,6 +66,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	                 (struct grid){ parts, tiles, kv, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
+	if (rows == 16 && out->at[0].smem_dynamic < 4 * rows * s->head_dim * 4)
+		out->at[0].smem_dynamic = 4 * rows * s->head_dim * 4;
 	out->kernel[0].form = KERNEL_ATTENTION;
 	out->kernel[0].moves = KERNEL_MOVES_READS;
 	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
@@ -70,7 +76,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[0].start = 6;
 	out->kernel[0].steps = 2;
 	out->kernel[0].cycles = 3100;
-	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * 20 : 0;
+	out->kernel[0].once_cycles = once[rows == 64][s->head_dim <= 64 ? 0 : s->head_dim <= 128 ? 1 : 2];
+	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * widen : 0;
 	gpu_geometry_put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
 	                 (struct grid){ div_up(batch * s->heads, 4), 1, 1, 128 });
 	out->at[1].registers = 64;
@@ -78,7 +85,7 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
 	out->kernel[1].steps = 1;
 	out->kernel[1].unroll = (uint32_t)(1024 / s->head_dim); /* 128 threads of 8 elements */
-	out->kernel[1].cycles = 3680;                           /* as FlashAttention's */
+	out->kernel[1].cycles = 3680 + (parts > 1 ? 2500 : 0);  /* as FlashAttention's, and more */
 }
 
 /* How many pages of 64 keys a CTA of prompts takes: the least from two on that leaves no more CTAs than two an SM; a window
@@ -447,7 +454,7 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	out->kernel[0].asynchronous = 1;
 	out->kernel[0].start = s->paged ? 5 : 3; /* lengths, page, queries, keys, values */
 	out->kernel[0].cycles = 3100;
-	out->kernel[0].once_cycles = (varlen && joined ? 2400 : 0) + (varlen && young ? 1500 : 0);
+	out->kernel[0].once_cycles = (varlen && joined ? 2400 : 0) + (varlen && young && s->q_len == 1 ? 1500 : 0);
 	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
 	if (splits == 1)
 		return true;
