@@ -133,7 +133,8 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	if (l->op->n_launches == 1 && parts > 1)
 		t->finish += clock_transfer(parts * (s->heads / (s->kv_heads ? s->kv_heads : s->heads)) * dims * 4,
 		                            g->c->sm_rate_l2);
-	t->chain = (deep * (x.rounds - 1) - 1) * tile + deep * (last < mates ? few_queries_tile(g, l, bytes, last) : tile);
+	t->chain =
+		(deep * (x.rounds - 1) - 1) * tile + deep * (last < mates ? few_queries_tile(g, l, bytes, last) : tile);
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
 	/* Of a latent's tiles shared memory holds two: the next is not far ahead. */

@@ -145,9 +145,9 @@ static void flashinfer_prompt(const struct gpu *g, const struct kernels *k, cons
 
 /* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
  * page comes first, 16 segments of the keys where there are no more than 128 sequences times heads, joined by another
- * kernel; its stages leave room for one CTA an SM. 1500 cycles a tile beside three round trips were chosen on one of four
- * rows of the published tables. Source: vllm-project/vllm v1/attention/ops/triton_unified_attention.py. */
-static void triton(const struct kernels *k, const struct op *o, struct geometry *out)
+ * kernel; its stages leave room for two CTAs an SM. 1500 cycles a tile beside three round trips, and 2500
+ * of a segment without keys, were chosen on one of four rows of the published tables. Source: vllm-project/vllm v1/attention/ops/triton_unified_attention.py. */
+static void triton(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
@@ -155,12 +155,12 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	uint64_t tiles = div_up(s->kv_len ? s->kv_len : 1, 32);
 	const bool segments = batch * kv <= 128;
 
-	/* Segments behind the last key are left at once. */
-	parts = segments ? div_up(tiles, div_up(tiles, 16)) : 1;
+	/* Segments behind the last key are left as soon as that is known; what a window sees of a longer sequence lies in one. */
+	parts = segments && !s->window ? div_up(tiles, div_up(tiles, 16)) : 1;
 	out->n = 0;
 	gpu_geometry_put(out, k, o, "kernel_unified_attention", (struct grid){ parts, batch, kv, 128 });
 	out->at[0].registers = 255;
-	out->at[0].smem_dynamic = 64 << 10;
+	out->at[0].smem_dynamic = 40 << 10;
 	out->kernel[0].form = KERNEL_ATTENTION;
 	out->kernel[0].moves = segments ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
 	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
@@ -169,6 +169,7 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[0].start = 5;
 	out->kernel[0].steps = 3;
 	out->kernel[0].cycles = 3100; /* as FlashAttention's */
+	out->kernel[0].once_cycles = segments ? (uint32_t)((16 - parts) * batch * kv * 2500 / (2 * g->sms)) : 0;
 	out->kernel[0].loop_cycles = 1500;
 	if (!segments)
 		return;
@@ -439,7 +440,7 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 		if (s->head_dim == 64 || s->head_dim == 128 || s->head_dim == 256)
 			flashinfer(g, k, o, out);
 		else
-			triton(k, o, out);
+			triton(g, k, o, out);
 		return true;
 	}
 	out->n = 0;
