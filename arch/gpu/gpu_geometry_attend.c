@@ -76,7 +76,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[0].start = 6;
 	out->kernel[0].steps = 2;
 	out->kernel[0].cycles = 3100;
-	out->kernel[0].once_cycles = once[rows == 64][s->head_dim <= 64 ? 0 : s->head_dim <= 128 ? 1 : 2];
+	if (dtype_bits(o->dtype) == 8)
+		out->kernel[0].once_cycles = once[rows == 64][s->head_dim <= 64 ? 0 : s->head_dim <= 128 ? 1 : 2];
 	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * widen : 0;
 	gpu_geometry_put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
 	                 (struct grid){ div_up(batch * s->heads, 4), 1, 1, 128 });
