@@ -128,6 +128,8 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2) / x.per_sm;
 	else if (x.per_sm == 1) /* no other CTA hides the next one's start */
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
+	if (l->kernel.in_turn) /* those of a part of the keys */
+		t->finish += (x.ctas / l->at->grid[0] - 1) * clock_span(l->kernel.in_turn, g->clock);
 	/* The CTA that is done last joins the parts, which lie in the L2. */
 	t->finish += l->kernel.finish * g->c->step_l2;
 	if (l->op->n_launches == 1 && parts > 1)

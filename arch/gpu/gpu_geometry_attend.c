@@ -273,9 +273,10 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
  * graph), as a kernel that runs once a step plans it. What joins them is launched in any case, and leaves at once where
  * there is one. Up to four tiles of a window are not split. Chosen on the H100's rows: round trips before the first keys,
  * six more of one warpgroup alone, what transposing takes of 8-bit values, 14 cycles an element of a thread of the
- * warpgroup that loads with heads of 128, and 20 round trips that the masks of a window cost one query. Source:
- * vllm-project/flash-attention hopper (tile_size.h, heuristics.h, flash_prepare_scheduler.cu, flash_fwd_combine_kernel.h),
- * vLLM v1/attention/backends/flash_attn.py. */
+ * warpgroup that loads with heads of 128, and 20 round trips that the masks of a window cost one query. Heads beyond 256
+ * have FlashAttention 4's kernel: whatever the keys, a head of keys of a sequence takes 3,800 cycles, one after the other
+ * (six rows in sight, chosen on them; why is not known). Source: vllm-project/flash-attention hopper (tile_size.h,
+ * heuristics.h, flash_prepare_scheduler.cu, flash_fwd_combine_kernel.h), vLLM v1/attention/backends/flash_attn.py. */
 static void flash3(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	static const struct {
@@ -322,7 +323,9 @@ static void flash3(const struct gpu *g, const struct kernels *k, const struct op
 		(alone ? 6 : 0); /* the plan, lengths, page, queries, keys; of bytes the scales; its pipelines */
 	out->kernel[0].loop_cycles = byte ? (uint32_t)(keys * s->head_dim / 128 * s->head_dim / 128 * 14) : 0;
 	/* as cuDNN's on an H200 (attention.setup, setup_dim) */
-	out->kernel[0].cycles = 1100 + 20 * (uint32_t)s->head_dim;
+	out->kernel[0].cycles = 1100 + 20 * (uint32_t)(s->head_dim < 256 ? s->head_dim : 256);
+	if (s->head_dim > 256 && s->q_len == 1)
+		out->kernel[0].in_turn = 3800;
 	out->kernel[0].finish = s->window && s->q_len == 1 ? 20 : 0;
 	gpu_geometry_put(out, k, o, "flash::FlashAttnFwdCombine",
 	                 (struct grid){ div_up(batch * s->heads, 8), 1, 1, 256 });
