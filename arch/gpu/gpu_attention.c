@@ -84,13 +84,19 @@ static ps_t tensor_tile(const struct gpu *g, const struct gpu_launch *l)
 	return gpu_overlap(2, math, softmax) + clock_span(l->kernel.loop_cycles, g->clock);
 }
 
+/* Warp-wide matrix instructions over tiles that were copied asynchronously. */
+static bool by_warps(const struct gpu_launch *l)
+{
+	return l->kernel.asynchronous && !l->kernel.tensor;
+}
+
 /* A tile of `bytes`, keys and values, where so many CTAs of an SM have one each in hand. */
 static ps_t few_queries_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t bytes, uint64_t mates)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	ps_t tile;
 
-	if (l->kernel.asynchronous && !l->kernel.tensor)
+	if (by_warps(l))
 		return warps_tile(g, l, mates);
 	tile = l->kernel.asynchronous ? tensor_tile(g, l) : p->tile + clock_transfer(mates * bytes, p->tile_rate);
 	/* Values for which shared memory has no room beside the keys come when those are done with. */
@@ -105,7 +111,8 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), own = div_up(x.ctas, x.sms), mates, last;
+	uint64_t deep = ps_max(1, div_up(div_up(s->kv_len, l->kernel.tile_k), parts)), own = div_up(x.ctas, x.sms),
+		 mates, last;
 	uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
 	uint64_t values = over_latent(l) ? 0 : s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims;
 	uint64_t bytes = l->kernel.tile_k * (dims + values) * dtype_bits(l->op->dtype) / 8;
@@ -113,7 +120,8 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	ps_t tile, setup = p->setup + p->setup_dim * dims / 128;
 
 	mates = own < x.per_sm ? own : x.per_sm;
-	last = own - (x.rounds - 1) * mates; /* of the last round */
+	/* Of the last round; what was fitted has whole rounds. */
+	last = l->kernel.asynchronous ? own - (x.rounds - 1) * mates : mates;
 	tile = few_queries_tile(g, l, bytes, mates);
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;
@@ -124,7 +132,7 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	           (l->kernel.start ? l->kernel.start : 4) * gpu_step(g, &l->mem) +
 	           gpu_overlap(2, tile,
 	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
-	if (l->kernel.asynchronous && !l->kernel.tensor) /* CTAs of an SM hide each other's starts but for one */
+	if (by_warps(l)) /* CTAs of an SM hide each other's starts but for one */
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2) / x.per_sm;
 	else if (x.per_sm == 1) /* no other CTA hides the next one's start */
 		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
@@ -135,8 +143,8 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	if (l->op->n_launches == 1 && parts > 1)
 		t->finish += clock_transfer(parts * (s->heads / (s->kv_heads ? s->kv_heads : s->heads)) * dims * 4,
 		                            g->c->sm_rate_l2);
-	t->chain =
-		(deep * (x.rounds - 1) - 1) * tile + deep * (last < mates ? few_queries_tile(g, l, bytes, last) : tile);
+	t->chain = deep * (x.rounds - 1) * tile + deep * (last < mates ? few_queries_tile(g, l, bytes, last) : tile) -
+	           tile;
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
 	/* Of a latent's tiles shared memory holds two: the next is not far ahead. */

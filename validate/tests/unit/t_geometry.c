@@ -499,9 +499,37 @@ TEST(paged_keys_are_split_as_the_libraries_plan_it)
 		CHECK_U64(x.at[0].grid[0], want[i].parts);
 		CHECK_U64(x.kernel[0].tile_m, want[i].rows);
 		CHECK_U64(x.kernel[0].tile_k, want[i].tile);
+		/* Four warps' sums of a tile of 16 rows, which they join, have a place. */
+		CHECK(want[i].dim == 192 || want[i].rows != 16 || x.at[0].smem_dynamic >= 256 * want[i].dim);
 		CHECK_U64(x.n, want[i].dim == 192 && want[i].batch * 8 > 128
 		                       ? 1
 		                       : 2); /* what joins runs for one part, too */
+	}
+	bed_down(&b);
+}
+
+/* Of 16 segments those without a key of the window, or behind the last one, are launched and left. */
+TEST(a_window_lies_in_one_of_triton_s_segments)
+{
+	static const struct {
+		uint64_t batch, window;
+		uint32_t parts, empty;
+	} want[] = { { 1, 0, 4, 12 }, { 1, 128, 1, 15 }, { 8, 128, 1, 120 }, { 256, 128, 1, 0 } };
+	struct op_stream s = { 0 };
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op o = decode(want[i].batch, 8, 1, 128, 192);
+
+		o.algorithm = OP_ATTN_SPLIT_KV;
+		o.library = OP_LIBRARY_TRITON;
+		o.dtype = DT_FP8;
+		o.shape.window = want[i].window;
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.at[0].grid[0], want[i].parts);
+		CHECK_U64(x.kernel[0].once_cycles, want[i].empty * 2500 / (2 * b.g.sms));
 	}
 	bed_down(&b);
 }
@@ -547,4 +575,4 @@ SUITE(t_geometry, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a
       T(triton_s_prompts_have_sixteen_rows_a_cta),
       T(on_blackwell_bytes_are_multiplied_as_they_are_and_the_last_cta_joins),
       T(on_hopper_it_is_told_whose_kernel_reads_8_bit_keys), T(a_latent_s_parts_fill_the_sms_once),
-      T(in_a_call_with_prompts_each_head_has_a_cta));
+      T(a_window_lies_in_one_of_triton_s_segments), T(in_a_call_with_prompts_each_head_has_a_cta));

@@ -590,6 +590,41 @@ TEST(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn)
 	machine_conf_free(b.conf);
 }
 
+/* Two CTAs on an SM fill its pipes: by 3,585 cycles a tile and CTA, the products' 1,537 and the loads' 2,037 from shared memory.
+ * What a launch takes once no later round takes again, and a last round of one CTA an SM has its pipes for itself. */
+TEST(ctas_of_asynchronous_attention_take_the_pipes_in_turn)
+{
+	struct bed b;
+	ps_t one, two, once;
+
+	open_bed(&b, NULL, 0);
+	few(&b, 1280, 1);
+	b.l[0].kernel.tile_k = b.l[0].kernel.tile_n = 128;
+	b.l[0].kernel.tile_m = 64;
+	b.l[0].kernel.asynchronous = 1;
+	b.op.shape.head_dim = b.op.shape.v_dim = 128;
+	b.l[0].mem = (struct gpu_mem){ .read = 1 << 20, .read_hit = 1 << 20 };
+	geometry(&b.at[0], 1, 132, 1, 128, 1);
+	b.at[0].smem_dynamic = 81920; /* two an SM */
+	one = gpu_time(&b.g, &b.l[0]).chain / 9;
+	near_ps(one, 2170000, 30000); /* the chain's 2.08 us, hardly hidden by the pipes' 1.81 */
+	geometry(&b.at[0], 1, 264, 1, 128, 1);
+	b.at[0].smem_dynamic = 81920;
+	two = gpu_time(&b.g, &b.l[0]).chain / 9;
+	near_ps(two, 3630000, 30000);
+	geometry(&b.at[0], 1, 396, 1, 128, 1);
+	b.at[0].smem_dynamic = 81920;
+	near_ps(gpu_time(&b.g, &b.l[0]).chain, 9 * two + 10 * one, 10);
+	two = total(&b, 0);
+	b.l[0].kernel.once_cycles = 1980;
+	once = total(&b, 0) - two;
+	near_ps(once, 1000000, 1000);
+	b.l[0].kernel.once_cycles = 0;
+	b.l[0].kernel.cycles = 1980; /* and again in the second round, half of which the other CTA hides */
+	near_ps(total(&b, 0) - two, 1500000, 1000);
+	machine_conf_free(b.conf);
+}
+
 /* Two members of halves of heads, a thread an element and turn: traces/h200/micro/prompt.csv, cat_rotated, warm. */
 TEST(a_concats_ctas_pick_their_members_parameters_and_end_with_a_round_trip)
 {
@@ -715,5 +750,6 @@ SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_
       T(a_grouped_product_walks_over_the_tiles_of_all_groups),
       T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full),
       T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn),
+      T(ctas_of_asynchronous_attention_take_the_pipes_in_turn),
       T(a_concats_ctas_pick_their_members_parameters_and_end_with_a_round_trip),
       T(a_generated_reduction_has_one_load_in_flight), T(a_norm_waits_for_a_scale_in_dram_once));
