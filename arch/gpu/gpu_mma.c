@@ -45,16 +45,24 @@ uint64_t gpu_mma_rate(const struct gpu *g)
 	return g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma : g->c->flop_bf16;
 }
 
+/* A step over k of a tile, which alone takes `own`, where so many CTAs of an SM have one each in hand. */
+static ps_t mma_step(const struct gpu *g, ps_t own, ps_t math, uint64_t bytes, uint64_t mates)
+{
+	const ps_t step = mates > 1 ? gpu_overlap(8, own, mates * math) : own;
+
+	return gpu_overlap(8, step, clock_transfer(mates * bytes, g->c->sm_rate_l2));
+}
+
 void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_mma_cfg *p = &g->cfg->mma;
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps, mates;
+	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps, mates, last;
 	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
 	const uint64_t clock = gpu_mma_clock(g);
-	ps_t trip, math, rounds, own, step;
+	ps_t trip, math, rounds, own;
 
 	if (!k->tile_m || !k->tile_n || !k->tile_k || s->batch > 1) {
 		gpu_plain(g, l, t);
@@ -63,8 +71,9 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	deep = div_up(s->k, k->tile_k);
 	parts = parts < deep ? parts : deep;
 	steps = div_up(deep, parts);
-	mates = div_up(x.ctas, x.sms);
-	mates = mates < x.per_sm ? mates : x.per_sm;
+	last = div_up(x.ctas, x.sms);
+	mates = last < x.per_sm ? last : x.per_sm;
+	last -= (x.rounds - 1) * mates; /* of the last round */
 	bytes = (rows + columns) * k->tile_k * bits / 8;
 	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
 	rate = l->op->dtype == DT_FP4 && g->c->flop_fp4 ? g->c->flop_fp4
@@ -82,10 +91,9 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		own = gpu_overlap(8, own, trip / (k->stages - 2));
 		t->start += p->ahead + trip;
 	}
-	step = mates > 1 ? gpu_overlap(8, own, mates * math) : own;
-	step = gpu_overlap(8, step, clock_transfer(mates * bytes, g->c->sm_rate_l2));
-	t->chain = x.rounds * steps * step;
-	t->pipe = x.rounds * steps * mates * math;
+	t->chain =
+		steps * ((x.rounds - 1) * mma_step(g, own, math, bytes, mates) + mma_step(g, own, math, bytes, last));
+	t->pipe = steps * ((x.rounds - 1) * mates + last) * math;
 	t->memory = ps_max(gpu_product_dram(g, &l->mem, x.sms), clock_transfer(x.ctas * steps * bytes, g->c->l2_rate));
 	t->chain =
 		gpu_overlap(g->c->overlap, t->chain, clock_span((k->in_turn + steps * k->stage_turn) * x.ctas, clock));

@@ -15,6 +15,7 @@
 #define AMPERE    "sm: {smem: 100 KiB, gpc: 0, capability: 89}\n"
 #define HOPPER    "sm: {capability: 90}\n"
 #define BLACKWELL "sm: {capability: 100}\n"
+#define GEFORCE   "sm: {smem: 100 KiB, gpc: 0, capability: 120}\n"
 
 struct bed {
 	struct arena *a;

@@ -91,6 +91,23 @@ TEST(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
 }
 
 /* A library has tiles of less k than 128: a k of 64 pays no rounds beyond its own, a deep one no round trip for each 32. */
+/* Where large tiles leave half of a last round idle, smaller ones, two an SM, are taken. */
+TEST(a_last_round_that_is_half_idle_is_cut_smaller)
+{
+	struct op_stream s = { 0 };
+	struct geometry x;
+	struct op o = gemm(4096, 4096, 4096);
+	struct bed b;
+
+	bed_up(&b, DEVICE GEFORCE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_HAS(x.at[0].name, "128x64_32x4");
+	o = gemm(16384, 16384, 4096);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_HAS(x.at[0].name, "256x128_32x3");
+	bed_down(&b);
+}
+
 TEST(a_short_k_has_a_tile_no_deeper_than_it_is)
 {
 	struct op_stream s = { 0 };
@@ -567,8 +584,8 @@ TEST(in_a_call_with_prompts_each_head_has_a_cta)
 
 SUITE(t_geometry, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_gemv_where_there_is_no_wgmma),
       T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(a_short_k_has_a_tile_no_deeper_than_it_is),
-      T(an_fp8_product_goes_by_tokens_outputs_and_k), T(an_h200_takes_the_tiles_that_were_traced),
-      T(heads_that_share_keys_are_rows_of_one_tile),
+      T(a_last_round_that_is_half_idle_is_cut_smaller), T(an_fp8_product_goes_by_tokens_outputs_and_k),
+      T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(on_hopper_keys_are_split_by_the_tiles_there_are),
       T(prompts_of_engines_have_the_engines_tiles), T(few_prompts_split_their_keys),

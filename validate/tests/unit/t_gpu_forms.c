@@ -556,6 +556,9 @@ TEST(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full)
 	b.l[0].mem.read = b.l[0].mem.read_hit = 1;
 	rounds = total(&b, 0);
 	CHECK(rounds > 2 * two - two / 10 && rounds < 2 * two);
+	mma_product(&b, 64 * 396, 8192, 1, true, false); /* one an SM in the second round */
+	b.l[0].mem.read = b.l[0].mem.read_hit = 1;
+	CHECK(rounds - total(&b, 0) > (two - one) * 9 / 10);
 	machine_conf_free(b.conf);
 }
 
