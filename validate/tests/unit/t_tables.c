@@ -339,6 +339,30 @@ TEST(a_product_row_is_a_sample_with_its_share_of_the_graph)
 }
 
 /* 36 calls of 10 ms before those that are timed outlast what a board's controller looks at, those of 10 us do not. */
+/* cuBLAS's kernels for Hopper begin before the one before ends: no gap of a node. Others wait for it. */
+TEST(what_is_launched_ahead_has_no_gap_in_a_graph)
+{
+	static const struct {
+		const char *device, *dtype;
+		uint64_t around; /* 6 us over six calls, 0.38 a node */
+	} want[] = { { DEVICE HOPPER, "bfloat16", 1000000 },
+		     { DEVICE HOPPER, "fp8", 2140000 }, /* quantised first */
+		     { DEVICE AMPERE, "bfloat16", 1380000 },
+		     { DEVICE BLACKWELL, "bfloat16", 1380000 } };
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		char text[256];
+		struct bed b;
+
+		bed_up(&b, want[i].device);
+		snprintf(text, sizeof text, GEMM "X,torch.nn.functional.linear,%s,1,4096,4096,9\n", want[i].dtype);
+		CHECK_OK(read_text(&b, text, NULL), b.e);
+		CHECK_U64(b.set.n, 1);
+		CHECK_U64(b.set.v[0].around, want[i].around);
+		bed_down(&b);
+	}
+}
+
 TEST(a_cap_slows_calls_that_outlast_the_controller)
 {
 	static const char text[] = GEMM "G,k,bfloat16,8192,8192,8192,5000\nG,k,bfloat16,64,1024,1024,5\n";
@@ -605,8 +629,8 @@ SUITE(t_tables, T(prompts_are_causal_and_a_window_shortens_them),
       T(cutlass_experts_multiply_whole_tiles), T(marlins_experts_take_rows_of_a_tile_by_picks),
       T(marlins_experts_share_steps_and_not_tiles), T(uneven_picks_are_more_on_one_chip),
       T(kernels_of_engines_stay_as_near_as_they_are), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
-      T(a_cap_slows_calls_that_outlast_the_controller), T(copies_that_fit_are_found_again),
-      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(what_is_launched_ahead_has_no_gap_in_a_graph), T(a_cap_slows_calls_that_outlast_the_controller),
+      T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
       T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet),
