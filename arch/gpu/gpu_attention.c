@@ -41,8 +41,8 @@ const struct cfg_field gpu_attention_schema[] = {
 };
 
 /* A tile that was copied while the one before was worked on, as in gpu_flash.c: what a warp's chain of matrix instructions
- * and exponentials takes (where keys lie in pages, it asks the table first), or the pipes' time for all CTAs of the SM. A warp loads keys or values from shared memory, then
- * multiplies by them: those two take turns. */
+ * and exponentials takes (where keys lie in pages, it asks the table first), or the pipes' time for all CTAs of the SM.
+ * A warp loads keys or values from shared memory, then multiplies by them: those two take turns. */
 static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t mates)
 {
 	const struct gpu_flash_cfg *f = &g->cfg->flash;
@@ -50,7 +50,7 @@ static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t
 	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim);
 	uint64_t warps = div_up(gpu_grid_of(g, l).threads, 32), scores = l->kernel.tile_m * l->kernel.tile_k;
 	uint64_t mma = div_up(scores * dims, warps * 16 * 8 * 16); /* of a warp: m16n8k16 */
-	uint64_t rate = f->flop_mma < g->c->flop_bf16 ? f->flop_mma : g->c->flop_bf16;
+	uint64_t rate = gpu_mma_rate(g);
 	ps_t own = clock_span(l->kernel.loop_cycles, g->clock);
 	ps_t chain = clock_span(mma * f->mma / 1000000, g->clock) +
 	             clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock) +
@@ -111,17 +111,15 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t deep = ps_max(1, div_up(div_up(s->kv_len, l->kernel.tile_k), parts)), own = div_up(x.ctas, x.sms),
-		 mates, last;
+	uint64_t deep = ps_max(1, div_up(div_up(s->kv_len, l->kernel.tile_k), parts));
+	/* What was fitted has whole rounds. */
+	const uint64_t mates = x.mates, last = l->kernel.asynchronous ? x.last : x.mates;
 	uint64_t dims = s->head_dim > l->kernel.tile_d ? s->head_dim : l->kernel.tile_d;
 	uint64_t values = over_latent(l) ? 0 : s->v_dim && s->v_dim != s->head_dim ? s->v_dim : dims;
 	uint64_t bytes = l->kernel.tile_k * (dims + values) * dtype_bits(l->op->dtype) / 8;
 	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
 	ps_t tile, setup = p->setup + p->setup_dim * dims / 128;
 
-	mates = own < x.per_sm ? own : x.per_sm;
-	/* Of the last round; what was fitted has whole rounds. */
-	last = l->kernel.asynchronous ? own - (x.rounds - 1) * mates : mates;
 	tile = few_queries_tile(g, l, bytes, mates);
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;

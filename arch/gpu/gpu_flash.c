@@ -51,7 +51,7 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	struct gpu_tiles seen;
 	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim), warps = div_up(x.threads, 32);
 	uint64_t mates = div_up(x.ctas, g->sms), slots = (uint64_t)g->sms * x.per_sm, heads, tiles;
-	uint64_t mma, scores, bytes, rate = p->flop_mma < g->c->flop_bf16 ? p->flop_mma : g->c->flop_bf16;
+	uint64_t mma, scores, bytes, rate = gpu_mma_rate(g);
 	ps_t math, load, store, wait, chain, pipe;
 
 	if (!k->tile_n || !k->tile_k || !x.threads) {

@@ -284,10 +284,9 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
  * elsewhere always. */
 static bool cuts_k(const struct gpu *g, const struct op_shape *s)
 {
-	bool hesitates = g->cfg->sm.capability == 89 || g->cfg->sm.capability >= 120;
 	bool longer = s->k >= (s->n <= 512 ? 1536 : 2048), few = s->k >= 4096 || div_up(s->n, 64) * 4 <= g->sms;
 
-	return !hesitates || (longer && few && (s->m * s->n * s->k >= 1 << 21 || s->k > 8192));
+	return !gpu_geometry_consumer(g) || (longer && few && (s->m * s->n * s->k >= 1 << 21 || s->k > 8192));
 }
 
 static bool fp8_product(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)

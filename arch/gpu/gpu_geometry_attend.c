@@ -146,8 +146,9 @@ static void flashinfer_prompt(const struct gpu *g, const struct kernels *k, cons
 
 /* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
  * page comes first, 16 segments of the keys where there are no more than 128 sequences times heads, joined by another
- * kernel; its stages leave room for two CTAs an SM. 1500 cycles a tile beside three round trips, and 2500
- * of a segment without keys, were chosen on one of four rows of the published tables. Source: vllm-project/vllm v1/attention/ops/triton_unified_attention.py. */
+ * kernel; its stages leave room for two CTAs an SM. 1500 cycles a tile beside three round trips, and 2500 of a segment
+ * without keys, were chosen on one of four rows of the published tables. Source: vllm-project/vllm
+ * v1/attention/ops/triton_unified_attention.py. */
 static void triton(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
@@ -408,7 +409,7 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	const struct op_shape *s = &o->shape;
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
 	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
-	const bool alone = beside_prompts(g, o), young = g->cfg->sm.capability == 89 || g->cfg->sm.capability >= 120;
+	const bool alone = beside_prompts(g, o);
 	bool varlen = alone || (o->algorithm == OP_ATTN_FLASH && s->paged);
 	bool joined = s->heads > kv && s->q_len == 1 && !alone;
 	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
@@ -459,7 +460,8 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	out->kernel[0].asynchronous = 1;
 	out->kernel[0].start = s->paged ? 5 : 3; /* lengths, page, queries, keys, values */
 	out->kernel[0].cycles = 3100;
-	out->kernel[0].once_cycles = (varlen && joined ? 2400 : 0) + (varlen && young && s->q_len == 1 ? 1500 : 0);
+	out->kernel[0].once_cycles =
+		(varlen && joined ? 2400 : 0) + (varlen && s->q_len == 1 && gpu_geometry_consumer(g) ? 1500 : 0);
 	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
 	if (splits == 1)
 		return true;

@@ -12,6 +12,12 @@ static inline uint32_t gpu_geometry_generation(uint32_t capability)
 	return capability < 90 ? SM_8X : capability < 110 ? WGMMA : capability < 120 ? 0 : GB20X;
 }
 
+/* Ada and GB20x, cards for graphics. */
+static inline bool gpu_geometry_consumer(const struct gpu *g)
+{
+	return g->cfg->sm.capability == 89 || g->cfg->sm.capability >= 120;
+}
+
 /* Does the library multiply warp by warp here, and has no wgmma? */
 static inline bool gpu_geometry_by_warps(const struct gpu *g)
 {

@@ -61,6 +61,9 @@ struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l)
 	x.per_sm = o.ctas ? o.ctas : 1;
 	x.sms = x.ctas < o.sms ? (uint32_t)x.ctas : o.sms;
 	x.rounds = div_up(x.ctas, (uint64_t)x.per_sm * o.sms);
+	x.last = div_up(x.ctas, x.sms);
+	x.mates = x.last < x.per_sm ? x.last : x.per_sm;
+	x.last -= (x.rounds - 1) * x.mates;
 	return x;
 }
 

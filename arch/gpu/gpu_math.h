@@ -6,9 +6,9 @@
 #include "arch/gpu/gpu.h"
 
 struct gpu_grid {
-	uint64_t ctas, threads, rounds;
+	uint64_t ctas, threads, rounds, mates, last;
 	uint32_t per_sm, sms;
-}; /* sms: that have a CTA */
+}; /* sms: that have a CTA; mates: CTAs of the fullest SM at once, last: in its last round */
 struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
 /* (a^p + b^p)^(1/p), p = 1, 2, 4, 8 or larger powers of two: how far two things that go on at once hide each other. */
 ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);

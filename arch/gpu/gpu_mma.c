@@ -59,7 +59,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps, mates, last;
+	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps;
 	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
 	const uint64_t clock = gpu_mma_clock(g);
 	ps_t trip, math, rounds, own;
@@ -71,9 +71,6 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	deep = div_up(s->k, k->tile_k);
 	parts = parts < deep ? parts : deep;
 	steps = div_up(deep, parts);
-	last = div_up(x.ctas, x.sms);
-	mates = last < x.per_sm ? last : x.per_sm;
-	last -= (x.rounds - 1) * mates; /* of the last round */
 	bytes = (rows + columns) * k->tile_k * bits / 8;
 	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
 	rate = l->op->dtype == DT_FP4 && g->c->flop_fp4 ? g->c->flop_fp4
@@ -91,9 +88,9 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		own = gpu_overlap(8, own, trip / (k->stages - 2));
 		t->start += p->ahead + trip;
 	}
-	t->chain =
-		steps * ((x.rounds - 1) * mma_step(g, own, math, bytes, mates) + mma_step(g, own, math, bytes, last));
-	t->pipe = steps * ((x.rounds - 1) * mates + last) * math;
+	t->chain = steps *
+	           ((x.rounds - 1) * mma_step(g, own, math, bytes, x.mates) + mma_step(g, own, math, bytes, x.last));
+	t->pipe = steps * ((x.rounds - 1) * x.mates + x.last) * math;
 	t->memory = ps_max(gpu_product_dram(g, &l->mem, x.sms), clock_transfer(x.ctas * steps * bytes, g->c->l2_rate));
 	t->chain =
 		gpu_overlap(g->c->overlap, t->chain, clock_span((k->in_turn + steps * k->stage_turn) * x.ctas, clock));
