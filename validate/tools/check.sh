@@ -1,50 +1,44 @@
 #!/bin/sh
-# check.sh test | check | dist COMPILER/PROFILE... - runs every test step over programs the Makefile has built, two or more at
-# a time, one line a step as it ends, and the whole log of a step that failed. The last line is the sum over all steps,
-# "N passed, N failed"; a step that prints no such line of its own counts as one test. Any failure exits 1.
+# check.sh [check] [gate] [nightly COMPILER/PROFILE...] - runs the steps of these tiers over programs the Makefile has built,
+# as many at a time as there are processors: one line a step as it ends, and the whole log of a step that failed. The last
+# line is the sum, "N passed, N failed"; a step that prints no such line of its own counts as one test. Any failure exits 1.
 #
-# From the Makefile: BUILD, PREFIX, REPORT (the page's folder), LISTED (sources), FORMATTED (what .clang-format holds), GPU_MODEL (files), FUZZ (targets), CC, MAKE_COMMAND, V.
-# FUZZ_RUNS is the number of mutations a target gets in `check`: a count and not a time, so that a run repeats.
+# From the Makefile: BUILD, PREFIX, REPORT (the page's folder), CC, CPPFLAGS, MAKE_COMMAND, V.
+# Random tests draw their samples by NPUSIM_SEED. `check` has a fixed one, so that a newcomer's run is everyone's; in `gate`
+# and `nightly` it follows from the commit, so that each commit tries others. The log names it.
 set -u
 
-: "${BUILD:?run it by make check or make distcheck}" "${PREFIX:?}" "${REPORT:?}" "${LISTED:?}" "${FORMATTED?}" "${GPU_MODEL:?}" "${CC:?}" "${MAKE_COMMAND:?}"
-FUZZ_RUNS=${FUZZ_RUNS:-3000}
+: "${BUILD:?run it by make check, make gate or make nightly}" "${PREFIX:?}" "${REPORT:?}" "${CC:?}" "${MAKE_COMMAND:?}"
 self=validate/tools/check.sh
-export FUZZ_RUNS
+case $BUILD in /*) build=$BUILD ;; *) build=$PWD/$BUILD ;; esac
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1" TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1"
 export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
-
 # Sanitizers on a busy host are slow: a test that hangs still ends.
 export NPUSIM_TEST_TIMEOUT="${NPUSIM_TEST_TIMEOUT:-1800}"
 
-# ThreadSanitizer wants address-space randomisation out of its way on some kernels. It costs some twenty times the
-# normal time, for programs of one thread, and AddressSanitizer some five: random tests in their short form. Of the release
-# NPUSIM_TEST_SIZE says how many samples they draw; before a release (dist) all. In `check` AddressSanitizer has what it is
-# for, readers and every module by its unit and contract suites: the others are physics, over the same code once more.
-suites() { # PROGRAM
+# Every profile of nightly. ThreadSanitizer costs some twenty times the normal time and AddressSanitizer five: they get the
+# short form of random tests. On some kernels ThreadSanitizer wants address-space randomisation out of its way.
+dist_suites() { # PROGRAM
 	case $1 in
-	*/check/asan/*) NPUSIM_TEST_SIZE=short "$@" ^t_ ^c_ ;;
-	*/asan/*) NPUSIM_TEST_SIZE=short "$@" ;;
 	*/tsan/*)
 		if setarch -R true 2>/dev/null; then set -- setarch -R "$1"; fi
 		NPUSIM_TEST_SIZE=short "$@"
 		;;
-	*/dist/*/release/*) NPUSIM_TEST_SIZE=${NPUSIM_TEST_SIZE:-long} "$@" ;;
-	*) "$@" ;;
+	*/release/*) NPUSIM_TEST_SIZE=${NPUSIM_TEST_SIZE:-long} "$@" ;;
+	*) NPUSIM_TEST_SIZE=short "$@" ;;
 	esac
 }
 
 # Installs into a folder and uses it as a stranger would: the program away from the tree, the library by pkg-config.
 # It builds in a copy: whatever make finds out of date there, nothing is built anew under the feet of the other steps.
 installed() {
-	dest=$PWD/$BUILD/check/root
+	dest=$build/install/root
 	there=$dest$PREFIX
-	own=$BUILD/check/install
-	rm -rf "$dest" "$own"
-	mkdir -p "$own" && cp -Rp "$BUILD/check/release" "$own/release" || return 1
+	rm -rf "$build/install"
+	mkdir -p "$build/install" && cp -Rp "$build/release" "$build/install/release" || return 1
 	# The variables of the outer make hold here too; its job server does not.
 	MAKEFLAGS=$(printf '%s\n' "${MAKEFLAGS-}" | sed 's/-j[0-9]*//; s/--jobserver-[a-z]*=[^ ]*//') \
-		"$MAKE_COMMAND" -s --no-print-directory BUILD="$own" REPORT="$REPORT" PROFILE=release WERROR=1 DEPS=ok DESTDIR="$dest" install || return 1
+		"$MAKE_COMMAND" -s --no-print-directory BUILD="$BUILD/install" REPORT="$REPORT" PROFILE=release DEPS=ok DESTDIR="$dest" install || return 1
 	(cd / && "$there/bin/npusim" --version) || return 1
 	for f in configs/npu/dsocr.yaml traces/h200/kineto_dsocr_b1_c1024.json.gz; do
 		cmp "$f" "$there/share/npusim/$f" || return 1
@@ -67,39 +61,49 @@ installed() {
 	CC=$CC sh validate/tools/api.sh "$dest" "$PREFIX" "$(readlink "$there/lib/libnpusim.so")"
 }
 
-# shellcheck disable=SC2086
+# Every C source and header that is tracked; without git, every one there is.
+sources() {
+	git ls-files '*.c' '*.h' 2>/dev/null | grep . || find arch results sim traces validate workloads -name '*.[ch]'
+}
+
+# shellcheck disable=SC2046
 run_step() {
 	case $1 in
-	sources) sh validate/tools/sources.sh $LISTED ;;
-	format) sh validate/tools/format.sh check $FORMATTED ;;
+	suites-fast) "$build/release/npusim-test" -F ;;
+	suites-slow) "$build/release/npusim-test" -S ;;
+	suites-asan) NPUSIM_TEST_SIZE=short "$build/asan/npusim-test" -F ;;
+	golden:*) NPUSIM=$build/release/npusim sh validate/tests/golden/run.sh --tier "${1#golden:}" ;;
+	figures) NPUSIM=$build/release/npusim python3 validate/tools/figures.py check ;;
+	format) sh validate/tools/format.sh check $(sources) ;;
 	layers) sh validate/tools/layers.sh validate/layers.txt ;;
 	layers-can-fail) sh validate/tools/layers.sh --self-test ;;
-	gpu-model) sh validate/tools/gpu_model.sh $GPU_MODEL ;;
-	gpu-model-can-fail) sh validate/tools/gpu_model.sh --self-test $GPU_MODEL ;;
-	calls:*) V='' sh validate/tools/calls.sh validate/layers.txt "$BUILD/${1#calls:}" ;;
+	calls) V='' sh validate/tools/calls.sh validate/layers.txt "$BUILD/release" ;;
 	calls-can-fail) sh validate/tools/calls.sh --self-test ;;
 	headers) sh validate/tools/headers.sh ;;
 	links) sh validate/tools/links.sh ;;
 	links-can-fail) sh validate/tools/links.sh --self-test ;;
 	install) installed ;;
-	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
-	golden:*) NPUSIM=$PWD/$BUILD/${1#golden:}/npusim sh validate/tests/golden/run.sh ;;
-	page:*) NPUSIM=$PWD/$BUILD/${1#page:}/npusim BUILD=$BUILD/check WERROR=1 sh validate/tests/page/run.sh check ;;
+	page) NPUSIM=$build/release/npusim sh validate/tests/page/run.sh check ;;
+	python) sh validate/tools/python.sh "$build/release" ;;
+	same) sh validate/tests/same/same.sh "$build/release" 10 ;;
+	same-nightly) sh validate/tests/same/same.sh "$build/release" 1000 ;;
 	# At changes of files, not by the clock: the same 18 in every run.
-	kills:*) MOMENTS=changes sh validate/tools/kills.sh "$BUILD/${1#kills:}/npusim" "$BUILD/${1#kills:}/dies.so" 18 1 ;;
-	python:*) sh validate/tools/python.sh "$BUILD/${1#python:}" ;;
-	same:*) sh validate/tests/same/same.sh "$BUILD/${1#same:}" 10 ;;
-	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
-	memcheck:*)
-		# One under valgrind costs some fifty times its normal time.
+	kills) MOMENTS=changes sh validate/tools/kills.sh "$build/release/npusim" "$build/release/dies.so" 18 1 ;;
+	kills-nightly) sh validate/tools/kills.sh "$build/release/npusim" "$build/release/dies.so" 100 "$NPUSIM_SEED" ;;
+	fuzz) sh validate/tools/fuzz.sh --smoke ;;
+	stale) NPUSIM=$build/release/npusim sh validate/tools/stale.sh --sample "$NPUSIM_SEED" ;;
+	stale-nightly) NPUSIM=$build/release/npusim sh validate/tools/stale.sh --all ;;
+	recipes) sh validate/tools/recipes.sh ;;
+	dist:*) dist_suites "$build/dist/${1#dist:}/npusim-test" ;;
+	memcheck:*) # some fifty times the normal time
 		NPUSIM_TEST_NOFORK=1 NPUSIM_TEST_SIZE=short valgrind -q --error-exitcode=9 --leak-check=full \
-			--errors-for-leak-kinds=definite,indirect,possible --track-fds=no "$BUILD/${1#memcheck:}/npusim-test"
+			--errors-for-leak-kinds=definite,indirect,possible --track-fds=no "$build/dist/${1#memcheck:}/npusim-test" -F
 		;;
 	*) echo "no such step: $1"; return 1 ;;
 	esac
 }
 
-# One step: its log and its result are files beside each other, its line is printed at once.
+# One step: its log and its result are files next to each other, its line is printed at once.
 if [ "${1-}" = step ]; then
 	log=$LOGS/$(printf '%s' "$2" | tr '/:' '__')
 	start=$(date +%s)
@@ -116,45 +120,47 @@ if [ "${1-}" = step ]; then
 		passed=0 failed=1
 	fi
 	echo "$passed $failed $2" >"$log.result"
-	line=$(printf '  %-26s %5d passed, %d failed  (%d s)' "$2" "$passed" "$failed" $(($(date +%s) - start)))
+	times >"$log.times" # a line of this shell's processor time and one of its children's, each "0m1.2s 0m0.3s"
+	cpu=$(awk -F '[ms ]+' 'END { printf "%.0f", $1 * 60 + $2 + $3 * 60 + $4 }' "$log.times")
+	line=$(printf '  %-16s %5d passed, %d failed  (%d s, %d s of processor)' "$2" "$passed" "$failed" $(($(date +%s) - start)) "$cpu")
 	[ "$rc" = 0 ] || line="$line, exit $rc"
 	printf '%s\n' "$line"
 	exit 0
 fi
 
-mode=${1-}
-case $mode in
-test)
-	LOGS=$BUILD/test/logs
-	steps="suites:release golden:release"
-	;;
-check)
-	LOGS=$BUILD/check/logs
-	# The long ones first, so that no core waits for them at the end.
-	steps="suites:check/asan suites:check/release golden:check/release page:check/release python:check/release same:check/release"
-	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
-	steps="$steps kills:check/release install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
-	steps="$steps gpu-model gpu-model-can-fail links links-can-fail"
-	;;
-dist)
+# Long steps first, so that no processor waits for them at the end.
+steps='' after=''
+LOGS=$BUILD/logs/${1:-none}
+while [ $# -gt 0 ]; do
+	case $1 in
+	check)
+		steps="$steps golden:check suites-fast figures headers"
+		after="$after format layers layers-can-fail calls calls-can-fail links links-can-fail"
+		;;
+	gate)
+		commit=$(git rev-parse --short=7 HEAD 2>/dev/null) && : "${NPUSIM_SEED:=$((0x$commit))}"
+		steps="suites-slow suites-asan golden:gate python page fuzz kills $steps install same stale"
+		LOGS=$BUILD/logs/gate
+		;;
+	nightly)
+		commit=$(git rev-parse --short=7 HEAD 2>/dev/null) && : "${NPUSIM_SEED:=$((0x$commit))}"
+		LOGS=$BUILD/logs/nightly
+		steps="golden:nightly same-nightly kills-nightly stale-nightly recipes"
+		shift
+		for p in "$@"; do
+			steps="dist:$p $steps"
+			case $p in gcc/debug) steps="memcheck:$p $steps" ;; esac
+		done
+		break
+		;;
+	*) echo "usage: check.sh [check] [gate] [nightly COMPILER/PROFILE...]" >&2; exit 2 ;;
+	esac
 	shift
-	LOGS=$BUILD/dist/logs
-	steps='' golden='' calls=''
-	for p in "$@"; do
-		steps="$steps suites:dist/$p"
-		case $p in
-		*/debug) [ -n "${valgrind-}" ] || { valgrind=memcheck:dist/$p; steps="$valgrind $steps"; } ;;
-		*/release | */asan) golden="$golden golden:dist/$p" ;;
-		esac
-		case $p in
-		*/release) [ -n "$calls" ] || calls=calls:dist/$p ;;
-		esac
-	done
-	steps="$steps $golden headers format sources layers layers-can-fail $calls calls-can-fail gpu-model gpu-model-can-fail links links-can-fail"
-	;;
-*) echo "usage: check.sh test | check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
-esac
-export LOGS
+done
+NPUSIM_SEED=${NPUSIM_SEED:-1}
+export LOGS NPUSIM_SEED
+steps="$steps $after"
+echo "random tests: NPUSIM_SEED=$NPUSIM_SEED"
 
 rm -rf "$LOGS" && mkdir -p "$LOGS" || exit 1
 # shellcheck disable=SC2086

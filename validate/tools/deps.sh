@@ -3,11 +3,11 @@
 #
 #   deps.sh cflags | libs   compiler or linker flags of the libraries (pkg-config where it knows them)
 #   deps.sh need            silent when all is there; else installs it, or prints the one command to run and fails
-#   deps.sh dev             the same for what `make distcheck` needs on top
+#   deps.sh dev             the same for what `make nightly` needs on top
 #   deps.sh plot            the same for rsvg-convert, without which `npusim plot` draws SVG alone: never fails
 #   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh,
 #                           fish; of results: sqlite3
-#   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
+#   deps.sh cluster         the same for Slurm and Open MPI, with which `make gate` tests configs/cluster: never fails
 #   deps.sh python          the same for what tests of results/python use: never fails
 #   deps.sh deb             the same for what makes Debian packages; fails without
 #   deps.sh live            the same for what `make live` compiles to WebAssembly with; fails without
@@ -156,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) { return p && n > 9 ? 0 :
 	return $rc
 }
 
-# Fills `what` and `want` with what distcheck lacks.
+# Fills `what` and `want` with what nightly lacks.
 probe_dev() {
 	want='' what=''
 	have gcc || { want="gcc libc6-dev" what="gcc"; }
