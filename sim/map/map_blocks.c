@@ -1,8 +1,8 @@
 /* map_blocks.c - how a product or an attention alone is cut into blocks, each a command (map_block.c), or done whole.
  *
- * What SRAM does not hold must be cut: the first way is the fewest blocks of the first cut that leaves every block a way to be
- * done. More of them move operands again more often, but have more room to fetch the next one's ahead: so twice and four times
- * as many are held against it by the evaluator. So is, of what streams past operands that are held whole (an attention's queries
+ * What SRAM does not hold must be cut: by rows, or by the batch first (best). The fewest blocks that all fit move operands again
+ * least often, more blocks leave more room to fetch the next one's ahead: so the evaluator compares the fewest with twice and
+ * four times as many. So is, of what streams past operands that are held whole (an attention's queries
  * and results), one command against two and four where these operands take more than a part of SRAM: what streams would pass
  * through the little that they leave. Ops that are alike are asked about once. */
 #include <math.h>
@@ -26,13 +26,14 @@ static bool map_blocks_fits(const struct mapper *m, uint32_t op, const struct ma
 	return k > 0;
 }
 
-/* Blocks 0: none. */
-static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map_candidate *d)
+/* The fewest blocks of a cut that all fit; blocks 0: none. */
+static struct map_cutting fewest(const struct mapper *m, uint32_t op, enum map_cut cut, struct map_candidate *d)
 {
-	for (struct map_cutting c = { MAP_CUT_ROWS, 0 }; c.cut < MAP_CUTS; c.cut++)
-		for (c.blocks = 2; c.blocks <= MOST; c.blocks *= 2)
-			if (map_blocks_fits(m, op, &c, d))
-				return c;
+	struct map_cutting c = { cut, 0 };
+
+	for (c.blocks = 2; c.blocks <= MOST; c.blocks *= 2)
+		if (map_blocks_fits(m, op, &c, d))
+			return c;
 	return (struct map_cutting){ MAP_CUTS, 0 };
 }
 
@@ -68,21 +69,45 @@ static uint64_t map_blocks_number(const struct mapper *m, uint32_t op, const str
 	return k;
 }
 
-static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_candidate *d)
+/* Of one cut: the fewest blocks, or more of them where that takes less. */
+static struct map_cutting best_of(const struct mapper *m, uint32_t op, enum map_cut cut, struct map_candidate *d,
+                                  double *worth)
 {
-	struct map_cutting least = fewest(m, op, d), c = least;
-	double worth;
+	struct map_cutting least = fewest(m, op, cut, d), c = least;
 
+	*worth = INFINITY;
 	if (!c.blocks || !m->evaluator)
 		return least;
-	worth = all_of(m, op, &c, map_blocks_number(m, op, &c), d);
+	*worth = all_of(m, op, &c, map_blocks_number(m, op, &c), d);
 	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most;) {
 		const double all =
 			map_blocks_fits(m, op, &c, d) ? all_of(m, op, &c, map_blocks_number(m, op, &c), d) : INFINITY;
 
-		if (all < worth) {
-			worth = all;
+		if (all < *worth) {
+			*worth = all;
 			least = c;
+		}
+	}
+	return least;
+}
+
+/* Blocks of rows stream all weights again for each block; blocks of a batch stream their own alone. So a batch is cut first,
+ * and rows are tried too where an evaluator can tell. Cutting the depth is for what fits in no other way. */
+static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_candidate *d)
+{
+	const bool batch = m->s->ops[op].shape.batch > 1;
+	const enum map_cut order[MAP_CUTS] = { batch ? MAP_CUT_ALL : MAP_CUT_ROWS, batch ? MAP_CUT_ROWS : MAP_CUT_ALL,
+		                               MAP_CUT_DEEP };
+	struct map_cutting least = { MAP_CUTS, 0 };
+	double worth = INFINITY;
+
+	for (int i = 0; i < MAP_CUTS && (!least.blocks || (i == 1 && batch && m->evaluator)); i++) {
+		double all;
+		const struct map_cutting c = best_of(m, op, order[i], d, &all);
+
+		if (c.blocks && (!least.blocks || all < worth)) {
+			least = c;
+			worth = all;
 		}
 	}
 	return least;
