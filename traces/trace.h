@@ -65,6 +65,7 @@ struct trace_launch {
 	int64_t host_start_ns, host_dur_ns; /* the runtime call that launched it; -1: none recorded */
 	const struct trace_op *op;          /* innermost framework op that launched it; NULL: none */
 	enum trace_link link;               /* how that is known */
+	bool doubted;                       /* what it takes contradicts the sizes of its op: not to be modelled */
 	int64_t graph, graph_node;          /* 0: not from a graph; where the profiler gives no graph id: the
 	                                      * correlation of the graph's launch, and the place within it */
 };

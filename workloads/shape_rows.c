@@ -92,8 +92,41 @@ int rd_add_norm(struct reading *r)
 	return rd_alias(r, 1) && rd_alias(r, 0) ? 0 : -1;
 }
 
-/* Bits of the dims in "[-1]", "[0, 2]", "1"; all of them for "", "[]" and None. */
-static int dims_mask(struct reading *r, int32_t pos, int32_t ndims, uint32_t *mask)
+/* Whether a launch of PyTorch's reduction over the dims of a mask could have this grid: a CTA a result, or results side by side
+ * along the CTA's x or y. */
+static bool grid_fits(const struct trace_launch *l, const struct shape_io *x, uint32_t mask)
+{
+	uint64_t results = 1;
+
+	for (int32_t i = 0; i < x->ndims; i++)
+		results *= mask >> i & 1 ? 1 : x->dims[i];
+	return results == l->grid[0] || (results + l->block[1] - 1) / l->block[1] == l->grid[0] ||
+	       (results + l->block[0] - 1) / l->block[0] == l->grid[0];
+}
+
+/* Which dims a reduction has that names none. It is over all of them, and its grid is one CTA wide, unless the trace records no
+ * scalars: then the grid tells how many results there are, and the last dims that leave so many are taken. */
+static int dims_by_grid(struct reading *r, const struct shape_io *x, uint32_t *mask)
+{
+	const uint32_t all = (UINT32_C(1) << x->ndims) - 1;
+
+	*mask = all;
+	if (r->l->grid[0] <= 1 || !r->l->block[0] || !r->l->block[1] || !strstr(r->l->name, "reduce_kernel<"))
+		return 0;
+	for (int32_t n = x->ndims; n > 0; n--) /* the last dims, fewer and fewer */
+		if (grid_fits(r->l, x, *mask = all & ~(all >> n)))
+			return 0;
+	for (int32_t n = 1; n < x->ndims; n++) /* the first */
+		if (grid_fits(r->l, x, *mask = all >> (x->ndims - n)))
+			return 0;
+	for (int32_t n = 1; n < x->ndims; n++) /* one in the middle */
+		if (grid_fits(r->l, x, *mask = UINT32_C(1) << n))
+			return 0;
+	return rd_refuse(r, "the trace does not record which dimension was reduced, and the grid does not tell");
+}
+
+/* Bits of the dims in "[-1]", "[0, 2]", "1". For "", "[]" and None see dims_by_grid. */
+static int dims_mask(struct reading *r, int32_t pos, const struct shape_io *x, uint32_t *mask)
 {
 	const char *p = rd_scalar(r, pos);
 	bool any = false;
@@ -111,14 +144,12 @@ static int dims_mask(struct reading *r, int32_t pos, int32_t ndims, uint32_t *ma
 			v = v < 100 ? v * 10 + (*p - '0') : v;
 		while (*p == ',' || *p == ' ')
 			p++;
-		if (rd_dim(r, minus ? -v : v, ndims, &axis) < 0)
+		if (rd_dim(r, minus ? -v : v, x->ndims, &axis) < 0)
 			return -1;
 		*mask |= UINT32_C(1) << axis;
 		any = true;
 	}
-	if (!any)
-		*mask = (UINT32_C(1) << ndims) - 1;
-	return 0;
+	return any ? 0 : dims_by_grid(r, x, mask);
 }
 
 int rd_reduce(struct reading *r)
@@ -136,7 +167,7 @@ int rd_reduce(struct reading *r)
 	enum dtype dt;
 	bool whole, inner_kept = false;
 
-	if (!x || dims_mask(r, dims_pos, x->ndims, &mask) < 0)
+	if (!x || dims_mask(r, dims_pos, x, &mask) < 0)
 		return -1;
 	if (rd_name_is(r, picks) && x->ndims == 3)
 		mask = 2;

@@ -439,6 +439,8 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 	case OP_DIMS_ROWS:
 		if (t->kernel && t->whole_rows)
 			top(k, o, out);
+		else if (o->kind == OP_REDUCE)
+			gpu_geometry_reduce(g, k, o, out);
 		else if (t->kernel)
 			gpu_geometry_rows(k, o, out);
 		break;

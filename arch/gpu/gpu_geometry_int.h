@@ -33,6 +33,8 @@ struct grid {
 /* One launch more, of the kernel of that name. */
 void gpu_geometry_put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name,
                       struct grid g);
+/* gpu_geometry_reduce.c */
+void gpu_geometry_reduce(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out);
 bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                             struct geometry *out);
 

@@ -212,6 +212,12 @@ static void say_form(const struct machine_cfg *c, struct diag_list *to)
 		            : "the closed form leaves out l2.write_block");
 }
 
+void diag_work(const char *doubted, struct diag_list *to)
+{
+	if (doubted)
+		say(to, "doubted", "%s", doubted);
+}
+
 void diag_run(const struct machine_cfg *c, const struct run_result *r, struct diag_list *to)
 {
 	struct real_beyond power;

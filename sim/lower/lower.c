@@ -139,6 +139,8 @@ static int read_shapes(struct lowering *w)
 		o->opaque = true;
 		if (!o->rule)
 			o->why = "no rule matches the kernel's name";
+		else if (o->main->doubted)
+			o->why = "its measured time contradicts its sizes";
 		else if (o->rule->kind == OP_OPAQUE)
 			o->why = "the rule says it is not modelled";
 		else if (o->rule->listed && lower_listed_read(w, o) < 0)

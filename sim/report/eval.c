@@ -53,6 +53,7 @@ static void what_ran(const struct eval_job *j, struct eval *x)
 	struct run_report *r = &x->report;
 	const struct workload *w = j->w;
 
+	diag_work(w->doubted, &x->diags);
 	diag_run(&j->conf->cfg, &x->result, &x->diags);
 	*r = (struct run_report){ .start = j->how.start, .seed = j->how.seed, .reuse_given = j->how.reuse_given };
 	r->conf = j->conf;

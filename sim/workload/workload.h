@@ -141,6 +141,7 @@ struct workload {
 	uint64_t sequences;         /* of a scaled trace */
 	struct workload_laid laid;
 	struct workload_rewritten rewritten;
+	const char *doubted; /* of a trace: which operations' sizes its own times contradict; NULL: none */
 	uint64_t rules_hash;
 };
 

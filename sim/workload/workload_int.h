@@ -11,6 +11,9 @@ uint32_t workload_skew(const struct workload_spec *s); /* in thousandths, of a s
 int workload_how(const struct model *m, const struct workload_spec *s, enum build_style style, struct build_how *how,
                  struct err *e);
 
+/* workload_doubt.c. Marks launches whose measured time contradicts their sizes; how many operations, or -1. */
+int workload_doubt(struct workload *w, const struct source *from, struct err *e);
+
 /* workload_lay.c. The launches of w->in get their operators; then, of what was lowered, its own name. */
 int workload_lay(struct workload *w, const struct workload_reader *by, struct err *e);
 int workload_lay_name(struct workload *w, struct err *e);

@@ -49,6 +49,7 @@ static int trace_read(struct workload *w, const struct workload_reader *by, stru
 		                      .part = w->source == WORKLOAD_TRACE,
 		                      .progress = by->progress,
 		                      .arg = by->arg };
+	int doubted = 0;
 
 	/* A replay has its context from its file; any other trace is brought to it. */
 	w->replay = w->source == WORKLOAD_TRACE && s->context && measured_is_replay(s->trace);
@@ -58,6 +59,8 @@ static int trace_read(struct workload *w, const struct workload_reader *by, stru
 	w->in.trace.dtype = s->dtype;
 	if ((w->source == WORKLOAD_LAID && workload_lay(w, by, e) < 0) ||
 	    lower_trace(&w->in.trace, w->in.rules, w->in.arena, &w->own, &w->lowered, e) < 0 ||
+	    (doubted = workload_doubt(w, by->source, e)) < 0 ||
+	    (doubted && lower_trace(&w->in.trace, w->in.rules, w->in.arena, &w->own, &w->lowered, e) < 0) ||
 	    (w->in.counters && counters_ops(w->in.counters, &w->in.trace, &w->own, w->in.arena, &w->counted, e) < 0) ||
 	    (w->source == WORKLOAD_LAID && workload_lay_name(w, e) < 0))
 		return -1;
