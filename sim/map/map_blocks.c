@@ -69,25 +69,39 @@ static uint64_t map_blocks_number(const struct mapper *m, uint32_t op, const str
 	return k;
 }
 
+/* Takes a cut in place of the least so far where all of its blocks fit and take less. */
+static void better(const struct mapper *m, uint32_t op, const struct map_cutting *c, double unsure,
+                   struct map_candidate *d, struct map_cutting *least, double *worth)
+{
+	const uint64_t n = map_blocks_number(m, op, c);
+	const double all = n > 1 && map_blocks_fits(m, op, c, d) ? unsure * all_of(m, op, c, n, d) : INFINITY;
+
+	if (all < *worth) {
+		*worth = all;
+		*least = *c;
+	}
+}
+
+/* Of a batch each product alone: only then has it the loop nests of one. */
+static struct map_cutting one_by_one(const struct mapper *m, uint32_t op)
+{
+	return (struct map_cutting){ MAP_CUT_ALL, ps_min(MOST, m->s->ops[op].shape.batch) };
+}
+
 /* Of one cut: the fewest blocks, or more of them where that takes less. */
 static struct map_cutting best_of(const struct mapper *m, uint32_t op, enum map_cut cut, struct map_candidate *d,
                                   double *worth)
 {
-	struct map_cutting least = fewest(m, op, cut, d), c = least;
+	struct map_cutting least = fewest(m, op, cut, d), c = least, alone = one_by_one(m, op);
 
 	*worth = INFINITY;
 	if (!c.blocks || !m->evaluator)
 		return least;
 	*worth = all_of(m, op, &c, map_blocks_number(m, op, &c), d);
-	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most;) {
-		const double all =
-			map_blocks_fits(m, op, &c, d) ? all_of(m, op, &c, map_blocks_number(m, op, &c), d) : INFINITY;
-
-		if (all < *worth) {
-			*worth = all;
-			least = c;
-		}
-	}
+	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most;)
+		better(m, op, &c, 1, d, &least, worth);
+	if (cut == MAP_CUT_ALL && alone.blocks > least.blocks)
+		better(m, op, &alone, 1, d, &least, worth);
 	return least;
 }
 
@@ -126,21 +140,15 @@ static bool is_tight(const struct mapper *m, uint32_t op, const struct map_candi
 /* The whole is drafted. */
 static struct map_cutting against(const struct mapper *m, uint32_t op, struct map_candidate *d)
 {
-	const struct map_cutting whole = { MAP_CUT_ROWS, 1 };
+	const struct map_cutting whole = { MAP_CUT_ROWS, 1 }, alone = one_by_one(m, op);
 	struct map_cutting least = whole;
 	double worth = map_evaluate(m, d).worth;
 
 	for (struct map_cutting c = { MAP_CUT_ROWS, 2 }; c.cut < MAP_CUT_DEEP; c.cut++)
-		for (c.blocks = 2; c.blocks <= MORE; c.blocks *= 2) {
-			const uint64_t n = map_blocks_number(m, op, &c);
-			const double all =
-				n > 1 && map_blocks_fits(m, op, &c, d) ? UNSURE * all_of(m, op, &c, n, d) : INFINITY;
-
-			if (all < worth) {
-				worth = all;
-				least = c;
-			}
-		}
+		for (c.blocks = 2; c.blocks <= MORE; c.blocks *= 2)
+			better(m, op, &c, UNSURE, d, &least, &worth);
+	if (alone.blocks > MORE)
+		better(m, op, &alone, UNSURE, d, &least, &worth);
 	return least;
 }
 
