@@ -232,9 +232,9 @@ enum roof_class roof_classify(const struct roof_rule *rule, double intensity, do
 {
 	if (memory < rule->low && math < rule->low)
 		return ROOF_LATENCY;
-	if (!(intensity >= ridge) && memory >= rule->margin * math)
+	if (intensity == 0 || (!(intensity >= ridge) && memory >= rule->margin * math))
 		return ROOF_MEMORY;
-	if (!(intensity < ridge) && math >= rule->margin * memory)
+	if (intensity >= ridge && math >= rule->margin * memory) /* not where the intensity is unknown */
 		return ROOF_COMPUTE;
 	return ROOF_BALANCED;
 }

@@ -9,11 +9,12 @@
  * The rule is that of the profile report's appendix with numbers for its words. Of a kernel, `memory` is the percentage
  * of the peak bandwidth that it uses, `math` that of the peak of its pipe:
  *   latency   neither reaches `low`: launch, dependent round trips and too few threads take its time
- *   memory    intensity below the ridge, and memory at least `margin` times math
+ *   memory    no operations at all; or intensity below the ridge, and memory at least `margin` times math
  *   compute   intensity at or above the ridge, and math at least `margin` times memory
  *   balanced  the rest: neither is clearly the one that holds it back
  *   unknown   neither counters nor shapes
- * Where the operations are not known the intensity is not a number, and use alone decides.
+ * Memory is the busiest level of it: an L2 at 94 % holds a kernel as DRAM does. Where the operations are not known the intensity
+ * is not a number: such a kernel may be memory-bound by its use, and is never called compute-bound.
  * The report has no class "latency"; its "balanced" (low in both) is mostly that. */
 #ifndef NPUSIM_SIM_PROFILE_ROOF_H
 #define NPUSIM_SIM_PROFILE_ROOF_H
