@@ -33,7 +33,7 @@ FUZZ_SRC = $(wildcard $T/fuzz/f_*.c)
 FUZZ = $(FUZZ_SRC:$T/fuzz/f_%.c=%)
 # Objects of the program that a fuzz target needs.
 FUZZ_NEEDS_study = study_commands cmd
-TOOL_SRC = $T/fuzz/standalone.c $(call in,$T/bench)
+TOOL_SRC = sim/fingerprint.c $T/fuzz/standalone.c $(call in,$T/bench)
 
 # --- profiles -----------------------------------------------------------------------------------------------------
 OPT_release = -O2 -DNDEBUG
@@ -166,9 +166,12 @@ ROOTED = $B/sim/base/path.o $B/sim/api/api.o $B/$T/main.o
 $(ROOTED): EXTRA = $(ROOTS) -I$B
 $(ROOTED): $B/.roots
 $B/$T/main.o: $B/suites.inc
-BUILT_FROM = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
+BUILT_FROM = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"'
 $B/sim/base/version.o: EXTRA = $(BUILT_FROM) -DNPUSIM_PROFILE='"$(PROFILE)"'
-$B/sim/base/version.o: $B/.commit $B/.gpu_model
+$B/sim/base/version.o: $B/.commit
+FINGERPRINT = -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
+$B/sim/base/fingerprint.o: EXTRA = $(FINGERPRINT)
+$B/sim/base/fingerprint.o: $B/.gpu_model
 
 # --- stamps: files that change only when their text does ----------------------------------------------------------
 write_if_changed = mkdir -p $(@D) && { printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@; }
@@ -192,12 +195,17 @@ $B/.commit: FORCE
 	fi; \
 	$(call write_if_changed,"$$commit")
 
-# What a GPU's time is computed by, from the trace's ops on: an error found with other sources is not this build's. A file
-# of these folders is in it by itself; `make gpu-model` holds what they include, and prints the list.
-GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/power/energy.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
-                              $(foreach g,clock evq hash ratio,sim/base/$g.[ch]) configs/kernels/*.yaml configs/rules/*.yaml))
-$B/.gpu_model: FORCE
-	@$(call write_if_changed,"$$(cat $(GPU_MODEL) | cksum | tr ' ' -)")
+# What the GPU model answers (sim/accuracy/behaviour.h), as a hash. A program of the model's objects alone computes it.
+MODEL_OBJ = $(filter-out $B/sim/base/fingerprint.o,$(filter $(addprefix $B/,sim/base/% arch/% workloads/% traces/% sim/lower/% \
+              sim/accuracy/cases% sim/accuracy/behaviour%),$(LIB_OBJ)))
+MODEL_DATA = configs/gpu/h200.yaml configs/dram/hbm3-6400.yaml $(wildcard configs/kernels/*.yaml configs/rules/*.yaml configs/cases/*.yaml)
+$B/model.a: $(MODEL_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(MODEL_OBJ)
+$B/fingerprint: $B/sim/fingerprint.o $B/model.a
+	$(say) LD $@
+	$(Q)$(link)
+$B/.gpu_model: $B/fingerprint $(MODEL_DATA)
+	$(Q)$B/fingerprint >$@.new && mv $@.new $@
 
 -include $(wildcard $(SOURCES:%.c=$B/%.d))
 

@@ -432,6 +432,11 @@ size_t kernels_count(const struct kernels *k)
 	return k->n;
 }
 
+struct kernel kernels_at(const struct kernels *k, size_t row)
+{
+	return k->rows[row].k;
+}
+
 uint64_t kernels_hash(const struct kernels *k)
 {
 	return k->hash;

@@ -35,6 +35,7 @@ int kernels_number(const struct kernels *k, const char *row, const char *number,
                    struct err *e);
 void kernel_put(struct kernel *k, size_t offset, uint32_t v);
 size_t kernels_count(const struct kernels *k);
+struct kernel kernels_at(const struct kernels *k, size_t row); /* numbers that a name gives are 0 */
 uint64_t kernels_hash(const struct kernels *k);
 
 #endif

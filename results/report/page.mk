@@ -30,7 +30,7 @@ CLANG = clang
 WASM = $(BUILD)/wasm
 # No files, no threads, one machine after the other: what reads profiles and databases or starts workers is not there.
 WASM_LEFT_OUT = sim/base/pool.c sim/base/inputs.c sim/base/db.c sim/base/newfile.c sim/base/temp.c traces/db/% traces/read/% results/db/% results/plot/% \
-                sim/align/% sim/program/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% sim/live/live_page.c sim/report/packed.c \
+                sim/align/% sim/program/% sim/serve/% sim/profile/% sim/study/sweep% sim/study/ablate% sim/accuracy/fit% sim/accuracy/probe% sim/accuracy/behaviour% sim/live/live_page.c sim/report/packed.c \
                 sim/ui/opt% sim/ui/inner.c sim/ui/screen.c sim/ui/progress.c sim/ui/outfile.c
 WASM_OBJ = $(patsubst %.c,$(WASM)/%.o,$(filter-out $(WASM_LEFT_OUT),$(LIB_SRC)) $(LIVE))
 # What runs when a slider moves is compiled for speed, all else for size.
@@ -54,5 +54,7 @@ $(WASM)/%.o: %.c
 	$(Q)$(CLANG) $(WASM_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 $(WASM)/sim/live/live_memory.o: EXTRA = -O2 -mbulk-memory -fno-builtin
 $(WASM)/sim/base/version.o: EXTRA = $(BUILT_FROM) -DNPUSIM_PROFILE='"wasm"'
-$(WASM)/sim/base/version.o: $B/.commit $B/.gpu_model
+$(WASM)/sim/base/version.o: $B/.commit
+$(WASM)/sim/base/fingerprint.o: EXTRA = $(FINGERPRINT)
+$(WASM)/sim/base/fingerprint.o: $B/.gpu_model
 -include $(wildcard $(WASM_OBJ:.o=.d))

@@ -9,9 +9,6 @@
 #ifndef NPUSIM_COMMIT
 #define NPUSIM_COMMIT "unknown"
 #endif
-#ifndef NPUSIM_GPU_MODEL
-#define NPUSIM_GPU_MODEL "unknown"
-#endif
 #ifndef NPUSIM_PROFILE
 #define NPUSIM_PROFILE "custom"
 #endif
@@ -19,11 +16,6 @@
 const char *npusim_version(void)
 {
 	return NPUSIM_VERSION;
-}
-
-const char *npusim_gpu_model(void)
-{
-	return NPUSIM_GPU_MODEL;
 }
 
 const char *npusim_build_id(void)

@@ -11,7 +11,7 @@ const char *npusim_version(void);
 /* "1a2b3c4d5e6f release", "1a2b3c4d5e6f+dirty debug": commit, whether tracked files differ from it, profile;
  * "unknown release" when the build was not made in a git tree. */
 const char *npusim_build_id(void);
-/* Which model of a GPU this build has: changes with what its times come from (make gpu-model), and with nothing else. */
+/* Which model of a GPU this build has: a hash over what it answers (sim/accuracy/behaviour.h), in fingerprint.c. */
 const char *npusim_gpu_model(void);
 /* Appends "libyaml 0.2.5, sqlite 3.40.1, yajl 2.1.0, zlib 1.2.13": the libraries in use, not those of the headers. */
 void npusim_libraries(struct str *out);

@@ -44,7 +44,7 @@ extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[]
 cmd_fn cmd_config_area, cmd_config_cost, cmd_config_peaks;
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_dram, cmd_probe_l2, cmd_probe_latency, cmd_probe_stream, cmd_probe_link, cmd_probe_kernel,
-	cmd_probe_occupancy;
+	cmd_probe_occupancy, cmd_probe_model;
 cmd_fn cmd_trace_import, cmd_trace_record, cmd_trace_show, cmd_trace_top, cmd_trace_ops, cmd_trace_classify;
 cmd_fn cmd_trace_roofline, cmd_trace_hist, cmd_trace_gaps, cmd_trace_stages, cmd_trace_waves, cmd_trace_stalls,
 	cmd_trace_diff, cmd_trace_export, cmd_trace_review;

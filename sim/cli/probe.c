@@ -9,5 +9,6 @@ const struct cmd cmd_probe_table[] = {
 	{ "link", cmd_probe_link, NULL, "collectives over the links of a system, by size or beside measured ones" },
 	{ "kernel", cmd_probe_kernel, NULL, "time and bound of a GPU kernel that is described, not traced" },
 	{ "occupancy", cmd_probe_occupancy, NULL, "blocks of a kernel an SM holds at once, and which limit that is" },
+	{ "model", cmd_probe_model, NULL, "what the GPU model answers for a fixed table of launches, by family" },
 	{ NULL, NULL, NULL, NULL }
 };
