@@ -1,12 +1,17 @@
 #!/bin/sh
-# accuracy.sh NPUSIM WORK - what validation finds, as the tables of validate/ACCURACY.md (between its two accuracy marks),
+# accuracy.sh NPUSIM WORK [PART] - what validation finds, as the tables of validate/ACCURACY.md (between its two accuracy marks),
 # and as configs/accuracy/h200.yaml and tpu-v6e*.yaml, which npusim run tells. WORK holds operators.db and sweep.db.
+# With PART (a name of $parts below) the rows of that part go to the output and files into WORK: nothing of the project is
+# written (validate/tools/stale.py).
 #
 # Published tables lie in SHARED/data/public (default ../shared) and are not part of the project. Where one is absent its
 # rows are said to be missing and validate/ACCURACY.md stays as it is.
 set -eu
 
-npusim=$1 work=$2
+npusim=$1 work=$2 part=${3-}
+parts='classes public engines profiles worst energy described steps published npus silicon serving'
+written=configs/accuracy
+[ -z "$part" ] || written=$work
 public=${SHARED:-../shared}/data/public
 tpu=${SHARED:-../shared}/data/tpu
 page=validate/ACCURACY.md
@@ -150,7 +155,7 @@ npus() {
 	left_out tpu-v6e-calibrated tpu-v6e-attention -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" --kind attention | folds 'attention, 4 parameters'
 	for c in tpu-v6e tpu-v6e-calibrated; do
 		"$npusim" validate -c "configs/npu/$c.yaml" -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" -t "$tpu/v6e_blocks.csv" --worst 0 \
-			-o "configs/accuracy/$c.yaml" >/dev/null
+			-o "$written/$c.yaml" >/dev/null
 	done
 }
 
@@ -159,7 +164,7 @@ folds() {
 		END { printf "| %s | %s %% | %s %% | %s |\n", w, m, f, l ? l " %" : "-" }'
 }
 
-{
+part_classes() {
 	echo '| device | samples | split | n | MAPE | median | time-weighted | bias |'
 	echo '|---|---|---|---|---|---|---|---|'
 	most='gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan'
@@ -171,6 +176,9 @@ folds() {
 	rows H200 'once blind' - "$work/seen.txt"
 	cases h100 h100 traces/h100/operators/*.json.gz
 	rows H100 'other hardware' 'other hardware' "$work/h100.txt" gemm gemv attention elementwise reduce norm softmax
+}
+
+part_public() {
 	while read -r config file rows name; do
 		if [ -f "$public/$file" ]; then
 			only=$([ "$rows" = - ] || echo "--rows $rows")
@@ -194,6 +202,9 @@ folds() {
 		l40s gemm_m1-64_l40s.csv.gz - L40S
 		l40s decode_attn_l40s.csv.gz - L40S
 	LIST
+}
+
+part_engines() {
 	{
 		engines | while read -r config file name chosen; do
 			classes "$name" 'all, in sight' -c "configs/gpu/$config.yaml" --table "$engines/$file" |
@@ -202,7 +213,9 @@ folds() {
 		"$npusim" validate -c rtx5090 -t "$engines/gemm_square_rtx5090.csv" --worst 0 | awk '$1 == "gemm" {
 			printf "| RTX 5090 | gemm, squares of 1,024 to 16,384 | all, in sight | %d | %.1f | %.1f | %.1f | %+.1f |\n", $2, $3, $4, $7, $6; exit }'
 	} | by_error
-	profiles
+}
+
+part_worst() {
 	echo
 	echo '| device | the ten worst rows of a table in sight | measured us | simulated us | error |'
 	echo '|---|---|---|---|---|'
@@ -216,6 +229,9 @@ folds() {
 				printf "%.3f|%s|%s %s|%.1f|%.1f|%+.0f\n", e < 0 ? -e : e, d, c, $1, $(NF-11), $(NF-8), e }' |
 			sort -t'|' -k1,1nr -k3,3 | awk -F'|' 'NR <= 10 { sub(/^ /, "", $3); printf "| %s | %s | %s | %s | %s %% |\n", $2, $3, $4, $5, $6 }'
 	done
+}
+
+part_energy() {
 	echo
 	echo '| device | energy of cases, at measured times | n | MAPE | 90th percentile | energy-weighted | bias | capped | clock MAPE |'
 	echo '|---|---|---|---|---|---|---|---|---|'
@@ -226,6 +242,9 @@ folds() {
 			for (i = 2; i <= NF - 8; i++) c = c " " $i
 			printf "| %s | %s | %d | %.1f | %.1f | %.1f | %+.1f | %d | %s |\n", d, c, $(NF-7), $(NF-6), $(NF-4), $(NF-2), $(NF-3), $(NF-1), $NF }' "$work/energy.txt"
 	done
+}
+
+part_described() {
 	echo
 	echo '| device | our kernels by their descriptions | n | MAPE | bias | worst | order right |'
 	echo '|---|---|---|---|---|---|---|'
@@ -235,6 +254,9 @@ folds() {
 				on && NF == 6 && $2 + 0 { printf "| %s | %s | %d | %.1f | %+.1f | %+.1f | %s |\n", d, $1, $2, $3, $4, $5, $6 == "-" ? "-" : $6 " %" }
 				END { printf "| %s | all | %d | %.1f | - | - | - |\n", d, n, m }'
 	done
+}
+
+part_steps() {
 	echo
 	echo '| device | decode step | split | kernels | measured us | simulated us | error | under a graph: measured, simulated us |'
 	echo '|---|---|---|---|---|---|---|---|'
@@ -252,6 +274,9 @@ folds() {
 	"$npusim" validate -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml --profile traces/rtx5090/dsocr_decode.csv --steps 64 \
 		--worst 0 >"$work/profile.txt"
 	awk '$1 == "gemv" { g = $7; h = $8 } $1 == "all" { printf "| RTX 5090 | dsocr, published profile, replayed | other hardware | %d | %.0f | %.0f | %+.1f %% | - (GEMV share %s %% measured, %s %% simulated) |\n", $2, $4, $5, $6, g, h }' "$work/profile.txt"
+}
+
+part_published() {
 	# Whole models that others timed with other frameworks, beside steps of our unfused traces laid out for that device.
 	if [ -f "$public/decode_tps.csv" ]; then
 		echo
@@ -274,12 +299,31 @@ folds() {
 		echo "not run: decode_tps.csv is absent" >&2
 		missing=1
 	fi
-	npus
+}
+
+part_silicon() {
 	echo
 	sh validate/tools/silicon.sh "$npusim" decode
+}
+
+part_serving() {
 	echo
 	sh validate/tools/serving.sh "$npusim" "$work"
-} >"$table"
+}
+
+run_part() {
+	case $1 in
+	profiles | npus) "$1" ;;
+	*) "part_$1" ;;
+	esac
+}
+
+if [ -n "$part" ]; then
+	case " $parts " in *" $part "*) run_part "$part"; exit ;; esac
+	echo "accuracy.sh: no part '$part': they are $parts" >&2
+	exit 2
+fi
+for p in $parts; do run_part "$p"; done >"$table"
 "$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \
 	-o configs/accuracy/h200.yaml >/dev/null
 

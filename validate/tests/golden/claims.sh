@@ -1,5 +1,5 @@
-# The committed studies: their files hold together, quick ones say what validate/CLAIMS.md says, and the roofline's figures are those of
-# pencil and paper.
+# The committed studies: their files hold together, quick ones run, and the roofline's figures are those of pencil and paper. Whether
+# verdicts and pages are still those of validate/CLAIMS.md and results/studies says validate/tools/stale.py.
 . validate/tests/golden/common
 studies=$(grep -l '^study: 1' configs/studies/*.yaml)
 # shellcheck disable=SC2086
@@ -11,15 +11,11 @@ awk '/^\| [0-9]+ \|/ { n++; if (match($0, /\*\*(right|in part|wrong|open|arithme
 [ "$(cat "$TMP/count")" = "$(sed -n '3s/\. `npusim.*//p' validate/CLAIMS.md)" ] && echo "its head counts them" || cat "$TMP/count"
 for s in report-tables l4-attention h100-attention; do
 	"$NPUSIM" study configs/studies/$s.yaml --markdown "$TMP/c.md" --page "$TMP/$s.html" >/dev/null
-	sed -n 's/^| [0-9]* |/|/p' "$TMP/c.md" >"$TMP/rows"
-	sed -n 's/^| [0-9]* |/|/p' validate/CLAIMS.md >"$TMP/all"
-	echo "$s: $(wc -l <"$TMP/rows") claims, not as in CLAIMS.md: $(grep -vcxFf "$TMP/all" "$TMP/rows")"
-	cmp "$TMP/$s.html" results/studies/$s.html
+	echo "$s: $(grep -c '^| [0-9]* |' "$TMP/c.md") claims"
 done
 # Pages of questions: fail where an answer no longer holds.
 for s in ask-kernels ask-review ask-h100 ask-l4; do
 	"$NPUSIM" study configs/studies/$s.yaml --page "$TMP/$s.html" >"$TMP/$s.txt" && echo "$s: $(grep -c '^- ask:' configs/studies/$s.yaml) questions answered"
-	cmp "$TMP/$s.html" results/studies/$s.html
 done
 # Each product of the roofline page: 2 m n k over activations and results of 2 bytes and weights of 4 bits with a byte of scale for
 # 16; in 8 bits a scale of 2 bytes for each row and column.
