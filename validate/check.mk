@@ -62,7 +62,7 @@ recipes: all test-program ## each "how to add" of the READMEs applied to a toy, 
 mutants: ## plant 250 faults one at a time; which of them do check and gate catch? (hours; MUTANTS="-n 60 --minutes 30")
 	$(Q)python3 validate/tools/mutants.py $(MUTANTS)
 stale: all ## which derived texts (configs/accuracy, ACCURACY.md, CLAIMS.md, results/studies) this build would write anew
-	$(Q)$(NPUSIM_HERE) sh validate/tools/stale.sh --all
+	$(Q)python3 validate/tools/stale.py "$$PWD/$B/npusim" --all
 
 .PHONY: layers calls picture links headers format check-format
 layers: ## who may include whom (validate/layers.txt), and no circle of modules

@@ -91,8 +91,8 @@ run_step() {
 	kills) MOMENTS=changes sh validate/tools/kills.sh "$build/release/npusim" "$build/release/dies.so" 18 1 ;;
 	kills-nightly) sh validate/tools/kills.sh "$build/release/npusim" "$build/release/dies.so" 100 "$NPUSIM_SEED" ;;
 	fuzz) sh validate/tools/fuzz.sh --smoke ;;
-	stale) NPUSIM=$build/release/npusim sh validate/tools/stale.sh --sample "$NPUSIM_SEED" ;;
-	stale-nightly) NPUSIM=$build/release/npusim sh validate/tools/stale.sh --all ;;
+	stale) python3 validate/tools/stale.py "$build/release/npusim" --sample "$NPUSIM_SEED" ;;
+	stale-nightly) python3 validate/tools/stale.py "$build/release/npusim" --all ;;
 	recipes) sh validate/tools/recipes.sh ;;
 	dist:*) dist_suites "$build/dist/${1#dist:}/npusim-test" ;;
 	memcheck:*) # some fifty times the normal time
