@@ -30,10 +30,9 @@ SUITE_SRC = $(call in,$T/unit $T/contract $T/model $T/property)
 TEST_SRC = $(filter-out $T/dies.c,$(call in,$T)) $(SUITE_SRC)
 SUITES = $(basename $(notdir $(SUITE_SRC)))
 FUZZ_SRC = $(wildcard $T/fuzz/f_*.c)
-FUZZ = $(FUZZ_SRC:$T/fuzz/f_%.c=%)
-# Objects of the program that a fuzz target needs.
-FUZZ_NEEDS_study = study_commands cmd
-TOOL_SRC = sim/fingerprint.c $T/fuzz/standalone.c $(call in,$T/bench)
+# Objects of the program that fuzz targets need.
+FUZZ_NEEDS = study_commands cmd
+TOOL_SRC = sim/fingerprint.c $T/fuzz/targets.c $T/fuzz/standalone.c $(call in,$T/bench)
 
 # --- profiles -----------------------------------------------------------------------------------------------------
 OPT_release = -O2 -DNDEBUG
@@ -101,7 +100,7 @@ NPUSIM_HERE = NPUSIM="$$PWD/$B/npusim"
 LIB_OBJ = $(LIB_SRC:%.c=$B/%.o)
 PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
-FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
+FUZZ_BIN = $B/npusim-fuzz
 SOURCES = $(LIB_SRC) $(PROGRAM_SRC) $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC)
 
 ##> What to build
@@ -140,10 +139,8 @@ $B/npusim $B/npusim-test $B/b_dram $B/b_step: $B/core.a
 
 # In profile fuzz libFuzzer brings main(), else the standalone mutator does.
 FUZZ_MAIN = $(if $(filter fuzz,$(PROFILE)),,$B/$T/fuzz/standalone.o)
-$(foreach f,$(FUZZ),$(eval $B/fuzz/$f: $(FUZZ_NEEDS_$f:%=$B/sim/cli/%.o)))
-$(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/core.a
+$(FUZZ_BIN): $(FUZZ_SRC:%.c=$B/%.o) $B/$T/fuzz/targets.o $(FUZZ_NEEDS:%=$B/sim/cli/%.o) $(FUZZ_MAIN) $B/core.a
 	$(say) LD $@
-	$(Q)mkdir -p $(@D)
 	$(Q)$(link) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer)
 
 $B/rusage: $B/$T/bench/rusage.o

@@ -44,19 +44,20 @@ figures-update: all ## write this build's figures into validate/figures.csv
 
 PAGE_TEST = env $(NPUSIM_HERE) REPORT=$(call quoted,$(REPORT)) BUILD=$(call quoted,$(BUILD)) MAKE_COMMAND=$(call quoted,$(MAKE_COMMAND)) sh $T/page
 check-report: all ## the page of npusim report in a real browser: charts, brush, themes, names of strangers (a part of gate)
-	$(Q)$(PAGE_TEST)/run.sh check
+	$(Q)$(PAGE_TEST)/run.sh nightly
 check-live: live ## the page of npusim page in a real browser, 200 moves held against the program
 	$(Q)$(PAGE_TEST)/live.sh
 report-shots: all ## pictures of its charts anew, into results/examples
 	$(Q)$(PAGE_TEST)/run.sh shots
 check-python: all ## results/python beside the program: random machines to the byte, faults, searches, the notebook (a part of gate)
-	@sh validate/tools/python.sh $B
+	@sh validate/tools/python.sh nightly $B
 MACHINES = 1000
 check-same: live ## MACHINES random machines: command line, library, Python and WebAssembly the same to the byte (a few in gate)
-	@CC=$(call quoted,$(CC)) sh $T/same/same.sh $B $(MACHINES)
-KILLS = 100 1
-kills: all $B/dies.so ## kill commands that write at 100 moments, and look at what is left (KILLS="N SEED"; V=1: a line a kill)
-	@V='$(V)' sh validate/tools/kills.sh $B/npusim $B/dies.so $(KILLS)
+	@CC=$(call quoted,$(CC)) sh $T/same/same.sh $(MACHINES) $B
+KILLS = 100
+SEED = 1
+kills: all $B/dies.so ## kill commands that write at 100 moments, and look at what is left (KILLS=N, SEED=N; V=1: a line a kill)
+	@V='$(V)' sh validate/tools/kills.sh $(KILLS) $B/npusim $B/dies.so $(SEED)
 recipes: all test-program ## each "how to add" of the READMEs applied to a toy, and what it promises run
 	$(Q)BUILD=$(call quoted,$(BUILD)) sh validate/tools/recipes.sh
 mutants: ## plant 250 faults one at a time; which of them do check and gate catch? (hours; MUTANTS="-n 60 --minutes 30")
@@ -86,8 +87,9 @@ check-format: ## they are written so, where that version of clang-format is inst
 
 .PHONY: fuzz coverage bench bench-update
 fuzz: deps-check ## libFuzzer (clang) on each reader for FUZZ_SECONDS; else the standalone mutator
-	$(Q)if $(DEPS_SH) fuzz; then $(SUBMAKE) PROFILE=fuzz CC=clang fuzz-programs; else $(SUBMAKE) PROFILE=asan fuzz-programs; fi
-	$(Q)BUILD=$(call quoted,$(BUILD)) FUZZ_SECONDS='$(FUZZ_SECONDS)' sh validate/tools/fuzz.sh $(FUZZ)
+	$(Q)if $(DEPS_SH) fuzz; then $(SUBMAKE) PROFILE=fuzz CC=clang fuzz-programs && \
+		BUILD=$(call quoted,$(BUILD)) FUZZ_SECONDS='$(FUZZ_SECONDS)' sh validate/tools/fuzz.sh libfuzzer $(call quoted,$(BUILD)/fuzz/npusim-fuzz); else \
+		$(SUBMAKE) PROFILE=asan fuzz-programs && sh validate/tools/fuzz.sh 100000 $(call quoted,$(BUILD)/asan/npusim-fuzz); fi
 coverage: deps-check ## lines of each source file that the suites reach
 	$(Q)$(SUBMAKE) PROFILE=cov test-program
 	$(Q)BUILD=$(call quoted,$(BUILD)) sh validate/tools/coverage.sh $(LIB_SRC)

@@ -29,38 +29,6 @@ dist_suites() { # PROGRAM
 	esac
 }
 
-# Installs into a folder and uses it as a stranger would: the program away from the tree, the library by pkg-config.
-# It builds in a copy: whatever make finds out of date there, nothing is built anew under the feet of the other steps.
-installed() {
-	dest=$build/install/root
-	there=$dest$PREFIX
-	rm -rf "$build/install"
-	mkdir -p "$build/install" && cp -Rp "$build/release" "$build/install/release" || return 1
-	# The variables of the outer make hold here too; its job server does not.
-	MAKEFLAGS=$(printf '%s\n' "${MAKEFLAGS-}" | sed 's/-j[0-9]*//; s/--jobserver-[a-z]*=[^ ]*//') \
-		"$MAKE_COMMAND" -s --no-print-directory BUILD="$BUILD/install" REPORT="$REPORT" PROFILE=release DEPS=ok DESTDIR="$dest" install || return 1
-	(cd / && "$there/bin/npusim" --version) || return 1
-	for f in configs/npu/dsocr.yaml traces/h200/kineto_dsocr_b1_c1024.json.gz; do
-		cmp "$f" "$there/share/npusim/$f" || return 1
-	done
-	# Its own data and no tree's: a memory that is only there.
-	cp configs/dram/hbm3-6400.yaml "$there/share/npusim/configs/dram/of-the-installed.yaml" || return 1
-	(cd / && "$there/bin/npusim" config show "$there/share/npusim/configs/npu/dsocr.yaml" --set dram.kind=of-the-installed |
-		grep -q of-the-installed) || { echo "the installed program does not find its configurations"; return 1; }
-	"$there/bin/npusim" man | cmp - "$there/share/man/man1/npusim.1" || return 1
-	for f in $(sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)(.*/\1/p' sim/npusim.h); do
-		grep -q "$f" "$there/share/man/man3/npusim.3" || return 1
-	done
-	for f in README.md results/schema.md; do cmp "$f" "$there/share/doc/npusim/$f" || return 1; done # man names the second
-	if command -v bash >/dev/null 2>&1; then
-		# As bash-completion does it: the file named like the command is sourced.
-		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim par); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
-			- "$there/share/bash-completion/completions/npusim")" = pareto ] || { echo "the installed completion does not complete"; return 1; }
-	fi
-	command -v pkg-config >/dev/null 2>&1 || { echo "not run: no pkg-config to link with"; return 0; }
-	CC=$CC sh validate/tools/api.sh "$dest" "$PREFIX" "$(readlink "$there/lib/libnpusim.so")"
-}
-
 # Every C source and header that is tracked; without git, every one there is.
 sources() {
 	git ls-files '*.c' '*.h' 2>/dev/null | grep . || find arch results sim traces validate workloads -name '*.[ch]'
@@ -82,15 +50,18 @@ run_step() {
 	headers) sh validate/tools/headers.sh ;;
 	links) sh validate/tools/links.sh ;;
 	links-can-fail) sh validate/tools/links.sh --self-test ;;
-	install) installed ;;
-	page) NPUSIM=$build/release/npusim sh validate/tests/page/run.sh check ;;
-	python) sh validate/tools/python.sh "$build/release" ;;
-	same) sh validate/tests/same/same.sh "$build/release" 10 ;;
-	same-nightly) sh validate/tests/same/same.sh "$build/release" 1000 ;;
-	# At changes of files, not by the clock: the same 18 in every run.
-	kills) MOMENTS=changes sh validate/tools/kills.sh "$build/release/npusim" "$build/release/dies.so" 18 1 ;;
-	kills-nightly) sh validate/tools/kills.sh "$build/release/npusim" "$build/release/dies.so" 100 "$NPUSIM_SEED" ;;
-	fuzz) sh validate/tools/fuzz.sh --smoke ;;
+	install) sh validate/tools/install.sh "$BUILD" ;;
+	page) NPUSIM=$build/release/npusim sh validate/tests/page/run.sh gate ;;
+	page-nightly) NPUSIM=$build/release/npusim sh validate/tests/page/run.sh nightly ;;
+	python) sh validate/tools/python.sh gate "$build/release" ;;
+	python-nightly) sh validate/tools/python.sh nightly "$build/release" ;;
+	same) sh validate/tests/same/same.sh gate "$build/release" ;;
+	same-nightly) sh validate/tests/same/same.sh nightly "$build/release" ;;
+	kills) sh validate/tools/kills.sh gate "$build/release/npusim" "$build/release/dies.so" ;;
+	kills-nightly) sh validate/tools/kills.sh nightly "$build/release/npusim" "$build/release/dies.so" "$NPUSIM_SEED" ;;
+	fuzz) sh validate/tools/fuzz.sh gate "$build/asan/npusim-fuzz" ;;
+	fuzz-nightly) sh validate/tools/fuzz.sh nightly "$build/asan/npusim-fuzz" ;;
+	headers-nightly) sh validate/tools/headers.sh --all ;;
 	stale) python3 validate/tools/stale.py "$build/release/npusim" --sample "$NPUSIM_SEED" ;;
 	stale-nightly) python3 validate/tools/stale.py "$build/release/npusim" --all ;;
 	recipes) sh validate/tools/recipes.sh ;;
@@ -145,7 +116,7 @@ while [ $# -gt 0 ]; do
 	nightly)
 		commit=$(git rev-parse --short=7 HEAD 2>/dev/null) && : "${NPUSIM_SEED:=$((0x$commit))}"
 		LOGS=$BUILD/logs/nightly
-		steps="golden:nightly same-nightly kills-nightly stale-nightly recipes"
+		steps="golden:nightly same-nightly python-nightly page-nightly fuzz-nightly kills-nightly headers-nightly stale-nightly recipes"
 		shift
 		for p in "$@"; do
 			steps="dist:$p $steps"

@@ -1,32 +1,48 @@
 #!/bin/sh
-# fuzz.sh [--smoke] TARGET... - runs the fuzz targets over validate/tests/fuzz/corpus/TARGET.
+# fuzz.sh gate|nightly|N PROGRAM [TARGET...] - runs fuzz targets (all of them) over validate/tests/fuzz/corpus/TARGET.
 #
-# With libFuzzer's programs in build/fuzz each target runs for FUZZ_SECONDS and keeps what it learned in
-# build/fuzz/corpus, which begins with what earlier runs learned: validate/tests/fuzz/learned, the fewest inputs that reach
-# all that those reached (libFuzzer's -set_cover_merge=1). Without them, and with --smoke, the standalone mutator of
-# build/(check/)asan makes FUZZ_RUNS mutations from a fixed seed. The input that made a target fail is left in
-# build/fuzz/found by libFuzzer, and beside the program by the mutator, which says where.
+# PROGRAM is build/PROFILE/npusim-fuzz. With the standalone mutator it makes a number of mutations from a fixed seed: a count and
+# not a time, so that a run repeats. `gate` makes as many as a target gets in three seconds of processor time, `nightly` 3000, and a
+# number says it. With libFuzzer's program each target runs for FUZZ_SECONDS and keeps what it learned in build/fuzz/corpus. That
+# begins with what earlier runs learned: validate/tests/fuzz/learned, the fewest inputs that reach all that those reached (libFuzzer's
+# -set_cover_merge=1). The input that made a target fail is left in build/fuzz/found by libFuzzer, and next to the program by the
+# mutator, which prints where. Ends with a line "N passed, N failed".
 set -u
 
+[ $# -ge 2 ] || { echo "usage: fuzz.sh gate|nightly|N PROGRAM [TARGET...]" >&2; exit 2; }
+size=$1 program=$2
+shift 2
+tests=validate/tests/fuzz
 BUILD=${BUILD:-build}
 found=$BUILD/fuzz/found
-failed=0
-smoke=no
-[ "${1-}" = --smoke ] && { smoke=yes; shift; }
+[ $# -gt 0 ] || set -- $(ls "$tests" | sed -n 's/^f_\(.*\)\.c$/\1/p')
+passed=0 failed=0
+
+mutations() { # TARGET: those that read more or compute on what they read get fewer
+	case $size in
+	gate) case $1 in
+		*) echo 300 ;;
+		esac ;;
+	nightly) echo 3000 ;;
+	*) echo "$size" ;;
+	esac
+}
+
+by_libfuzzer() { # TARGET
+	corpus=$BUILD/fuzz/corpus/$1 learned=$tests/learned/$1.tar.gz
+	mkdir -p "$corpus" "$found"
+	[ ! -f "$learned" ] || tar -xzf "$learned" -C "$corpus"
+	echo "$1: ${FUZZ_SECONDS:-60} s of libFuzzer"
+	"$program" "$1" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-verbosity=0 -artifact_prefix="$found/$1-" "$corpus" "$tests/corpus/$1"
+}
 
 for t in "$@"; do
-	corpus=validate/tests/fuzz/corpus/$t
-	if [ "$smoke" = yes ]; then
-		"$BUILD/check/asan/fuzz/$t" -n "${FUZZ_RUNS:-3000}" "$corpus" || failed=1
-	elif [ -x "$BUILD/fuzz/fuzz/$t" ]; then
-		mkdir -p "$BUILD/fuzz/corpus/$t" "$found"
-		learned=validate/tests/fuzz/learned/$t.tar.gz
-		[ -f "$learned" ] && tar -xzf "$learned" -C "$BUILD/fuzz/corpus/$t"
-		echo "$t: ${FUZZ_SECONDS:-60} s of libFuzzer"
-		"$BUILD/fuzz/fuzz/$t" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-			-verbosity=0 -artifact_prefix="$found/$t-" "$BUILD/fuzz/corpus/$t" "$corpus" || failed=1
-	else
-		"$BUILD/asan/fuzz/$t" -n "${FUZZ_RUNS:-100000}" "$corpus" || failed=1
-	fi
+	case $size in
+	libfuzzer) by_libfuzzer "$t" ;;
+	*) "$program" "$t" -n "$(mutations "$t")" "$tests/corpus/$t" ;;
+	esac
+	if [ $? = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
-exit "$failed"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

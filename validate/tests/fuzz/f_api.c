@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "sim/npusim.h"
+#include "validate/tests/fuzz/targets.h"
 
 #define MOST 16
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 struct said {
 	char *yaml;
@@ -108,7 +107,7 @@ static void run(npusim *n, const struct said *x, unsigned order)
 		npusim_machine_free(m);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_api(const uint8_t *bytes, size_t n)
 {
 	static const struct said none;
 	struct npusim_source from = NPUSIM_SOURCE_INIT;

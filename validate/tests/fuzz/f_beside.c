@@ -6,10 +6,9 @@
 
 #include "arch/machine/machine_gpu.h"
 #include "sim/report/kernel_doc.h"
+#include "validate/tests/fuzz/targets.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_beside(const uint8_t *bytes, size_t n)
 {
 	static struct machine_conf *gpu; /* reading it takes longer than all else */
 	struct err e = ERR_INIT;

@@ -9,8 +9,7 @@
 #include "traces/read/format.h"
 #include "traces/read/ncu_csv.h"
 #include "traces/read/nsys_csv.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "validate/tests/fuzz/targets.h"
 
 static void check_trace(const struct trace *t)
 {
@@ -44,7 +43,7 @@ static void check_stored(struct tracedb *db, struct arena *a, const struct trace
 	counters_free(c);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_csv(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);

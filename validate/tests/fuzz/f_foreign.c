@@ -5,9 +5,8 @@
 #include "traces/read/tt_csv.h"
 #include "traces/read/xplane_json.h"
 #include "validate/tests/fuzz/check_lowered.h"
+#include "validate/tests/fuzz/targets.h"
 #include "workloads/listed.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static void check_op(const struct op_stream *s, const struct trace *t, size_t i)
 {
@@ -30,7 +29,7 @@ static fuzz_reader *chosen(int format, size_t n)
 	                                      : all[n % 4];
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_foreign(const uint8_t *bytes, size_t n)
 {
 	check_read(bytes, n, chosen, check_op);
 	return 0;

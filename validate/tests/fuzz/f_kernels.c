@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "arch/gpu/kernels.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "validate/tests/fuzz/targets.h"
 
 static void ask(const struct kernels *k)
 {
@@ -34,7 +33,7 @@ static void ask(const struct kernels *k)
 		}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_kernels(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct kernels *k = kernels_parse((const char *)bytes, n, "fuzz", &e);

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "traces/read/kineto.h"
+#include "validate/tests/fuzz/targets.h"
 
 #define KINETO_TEXT_MAX (3u << 20) /* an event's text, each byte of which may have become U+FFFD */
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 /* What a loaded trace promises, whatever was imported. */
 static void check_trace(const struct trace *t)
@@ -31,7 +30,7 @@ static void check_trace(const struct trace *t)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_kineto(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);

@@ -7,10 +7,9 @@
 
 #include "sim/accuracy/probe_link.h"
 #include "sim/base/hash.h"
+#include "validate/tests/fuzz/targets.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_links(const uint8_t *bytes, size_t n)
 {
 	static const char *const names[] = { "torus", "ring", "full", "switch", "mesh" };
 	struct err e = ERR_INIT;

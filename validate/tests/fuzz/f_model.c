@@ -8,11 +8,10 @@
 
 #include "sim/build/build.h"
 #include "sim/lower/lower.h"
+#include "validate/tests/fuzz/targets.h"
 #include "workloads/model/count.h"
 
 #define MEMORY ((size_t)64 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static void count(const struct model *m)
 {
@@ -83,7 +82,7 @@ static void build_all(const struct model *m)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_model(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct model *m = model_parse((const char *)bytes, n, "fuzz", &e);

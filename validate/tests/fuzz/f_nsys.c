@@ -7,10 +7,9 @@
 
 #include "traces/read/nsys.h"
 #include "validate/tests/fuzz/check_trace.h"
+#include "validate/tests/fuzz/targets.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_nsys(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);

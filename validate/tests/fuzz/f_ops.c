@@ -1,8 +1,7 @@
 /* f_ops.c - any bytes as a table of ops, then lowered: what the importer takes is an op of no opaque kind, within bounds. */
 #include "traces/read/ops_csv.h"
 #include "validate/tests/fuzz/check_lowered.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "validate/tests/fuzz/targets.h"
 
 static void check_op(const struct op_stream *s, const struct trace *t, size_t i)
 {
@@ -20,7 +19,7 @@ static fuzz_reader *chosen(int format, size_t n)
 	return ops_csv_import;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_ops(const uint8_t *bytes, size_t n)
 {
 	check_read(bytes, n, chosen, check_op);
 	return 0;

@@ -9,11 +9,10 @@
 #include "sim/engine/run.h"
 #include "sim/program/program.h"
 #include "traces/text/input.h"
+#include "validate/tests/fuzz/targets.h"
 
 #define MOST_TILES 2000
 #define MOST_BYTES (UINT64_C(1) << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static const char yaml[] =
 	"clock: 1 GHz\ncores: 2\nl2: {size: 1 MiB}\nkv_buffer: {size: 128 KiB}\nsram: {size: 1 MiB, pin: 1 KiB}\n";
@@ -80,7 +79,7 @@ static void again(const struct program *p, const struct machine_conf *c, struct 
 	str_free(&other);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_program(const uint8_t *bytes, size_t n)
 {
 	static struct machine_conf *c; /* the same for all inputs */
 	struct err e = ERR_INIT;

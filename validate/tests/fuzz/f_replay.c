@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "traces/read/format.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "validate/tests/fuzz/targets.h"
 
 static const char table[] = "Time (%),Total Time (ns),Instances,Med (ns),Min (ns),Max (ns),Name\n"
 			    "60.0,6001,4,1500,1000,3000,first\n40.0,4000,2,2000,1500,2500,second<int>\n";
@@ -69,7 +68,7 @@ static void check_trace(const struct trace *t)
 	assert(sum <= 10001);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_replay(const uint8_t *bytes, size_t n)
 {
 	static int made;
 	struct err e = ERR_INIT;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/serve/arrive.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "validate/tests/fuzz/targets.h"
 
 static int read_bytes(const void *bytes, size_t n, struct arrivals *a, struct err *e)
 {
@@ -42,7 +41,7 @@ static void check(const struct arrivals *a)
 	str_free(&text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_requests(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct arrivals a;

@@ -12,11 +12,10 @@
 
 #include "sim/serve/latency.h"
 #include "sim/serve/sched.h"
+#include "validate/tests/fuzz/targets.h"
 
 #define REQUESTS 50
 #define LONGEST  1000 /* tokens of a sequence: steps are what takes time here */
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 struct asked {
 	struct arrive_plan plan;
@@ -134,7 +133,7 @@ static void serve(const struct asked *x, const struct arrivals *a)
 	sched_free(&r);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_serve(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
 	struct arrivals a = { .v = NULL };

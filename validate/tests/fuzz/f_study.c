@@ -9,8 +9,7 @@
 
 #include "sim/cli/study_commands.h"
 #include "sim/report/experiment_doc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "validate/tests/fuzz/targets.h"
 
 static const char *written;
 
@@ -106,7 +105,7 @@ static void judge(struct experiment *x, const char *said)
 	print(x);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+int fuzz_study(const uint8_t *bytes, size_t n)
 {
 	static const char small[] =
 		"{\"us\": 12.5, \"bound\": \"dram\", \"ops\": [{\"kind\": \"gemm\", \"us\": 3}, {\"us\": null}]}";

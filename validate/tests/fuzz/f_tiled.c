@@ -8,8 +8,7 @@
 #include "arch/machine/machine_conf.h"
 #include "arch/machine/machine_gpu.h"
 #include "arch/tiled/tiled.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "validate/tests/fuzz/targets.h"
 
 /* clang-format off */
 static void require(bool holds)
@@ -34,7 +33,7 @@ static void on(const struct tiled *t, struct machine_conf *c)
 	require(t->k.calls.launches || x.occupancy.ctas > 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_tiled(const uint8_t *data, size_t size)
 {
 	static const char *const devices[] = { "h100", "l4" };
 	struct err e = ERR_INIT;

@@ -9,8 +9,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/yaml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "validate/tests/fuzz/targets.h"
 
 static const char *const policies[] = { "lru", "srrip", NULL };
 
@@ -85,7 +84,7 @@ static void configure(const struct yaml *y)
 	cfg_free(cb);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_yaml(const uint8_t *data, size_t size)
 {
 	struct err e = ERR_INIT;
 	struct yaml *y = yaml_parse((const char *)data, size, "input", &e);

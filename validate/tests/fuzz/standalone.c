@@ -1,10 +1,10 @@
 /* standalone.c - runs a fuzz target without libFuzzer, so that `make check` can.
  *
- *     PROGRAM [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER...
+ *     PROGRAM TARGET [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER...
  *
  * First every file as it is, then MUTATIONS of them, each a function of (seed, its number): the same on any host. The
  * runs are made by a child that tells each number before it starts; where it ends early, stops answering or leaks, the
- * parent makes that input again and keeps it beside the program as PROGRAM-found-SEED-NUMBER. */
+ * parent makes that input again and keeps it beside the program as PROGRAM-TARGET-found-SEED-NUMBER. */
 #define _XOPEN_SOURCE 700 /* opendir, stat, fork, setitimer */
 #include <dirent.h>
 #include <errno.h>
@@ -20,12 +20,11 @@
 #include <unistd.h>
 
 #include "sim/base/rng.h"
+#include "validate/tests/fuzz/targets.h"
 
 #define INPUT_MAX   ((size_t)1 << 20)
 #define FILES_MAX   10000
 #define RUN_SECONDS 20 /* of processor time: a busy host is no fault of the target */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
 	uint8_t *data;
@@ -235,10 +234,11 @@ static void run_all(const struct corpus *c, uint64_t seed, uint64_t n, uint8_t *
 static void keep(const char *program, const struct corpus *c, uint64_t seed, uint64_t number, uint8_t *buf)
 {
 	struct input in = make_input(c, seed, number, buf);
-	char *path = must(malloc(strlen(program) + 64));
+	char *path = must(malloc(strlen(program) + strlen(fuzz_target_name()) + 64));
 	FILE *f;
 
-	sprintf(path, "%s-found-%llu-%llu", program, (unsigned long long)seed, (unsigned long long)number);
+	sprintf(path, "%s-%s-found-%llu-%llu", program, fuzz_target_name(), (unsigned long long)seed,
+	        (unsigned long long)number);
 	if ((f = fopen(path, "wb")) && fwrite(in.data, 1, in.n, f) == in.n && fclose(f) == 0)
 		fprintf(stderr, "fuzz: the input is in '%s'\n", path);
 	free(path);
@@ -279,7 +279,7 @@ static int watch(const char *program, const struct corpus *c, uint64_t seed, uin
 
 static _Noreturn void usage(const char *me)
 {
-	fprintf(stderr, "usage: %s [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER...\n", me);
+	fprintf(stderr, "usage: %s TARGET [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER...\n", me);
 	exit(2);
 }
 
@@ -290,6 +290,7 @@ int main(int argc, char **argv)
 	uint8_t *buf = must(malloc(INPUT_MAX));
 	int i = 1, failed;
 
+	LLVMFuzzerInitialize(&argc, &argv);
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "-n") == 0 && i + 1 < argc)
 			n = strtoull(argv[++i], NULL, 10);
@@ -308,7 +309,7 @@ int main(int argc, char **argv)
 	}
 	failed = watch(argv[0], &c, seed, n, buf);
 	if (!failed)
-		printf("%s: %zu files and %llu mutations of them, seed %llu: no fault\n", argv[0], c.n,
+		printf("%s: %zu files and %llu mutations of them, seed %llu: no fault\n", fuzz_target_name(), c.n,
 		       (unsigned long long)n, (unsigned long long)seed);
 	for (size_t k = 0; k < c.n; k++)
 		free(c.v[k].data);

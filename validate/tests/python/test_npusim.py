@@ -1,6 +1,6 @@
 """test_npusim.py - results/python/npusim beside the program: the same figures to the byte, the same words for what is wrong.
 
-From validate/tools/python.sh: NPUSIM, the program; NPUSIM_LIBRARY; PYTHONPATH. Parts that want a package which is not installed say
+From validate/tools/python.sh: NPUSIM, the program; NPUSIM_LIBRARY; PYTHONPATH; MACHINES, how many random ones. Parts that want a package which is not installed say
 "not run: ...".
 """
 
@@ -25,6 +25,7 @@ import npusim
 
 ROOT = Path(__file__).resolve().parents[3]
 NPUSIM = os.environ["NPUSIM"]
+MACHINES = int(os.environ.get("MACHINES", "200"))
 SMALL = {"model": "qwen3-0.6b", "layers": 1, "context": 64}
 SMALL_WORDS = ["-m", "qwen3-0.6b", "--layers", "1", "--context", "64"]
 
@@ -54,7 +55,7 @@ class Figures(unittest.TestCase):
         for name in set(names):
             machine = npusim.machine(name)
             moves[name] = (machine, [(x.key, x.then) for x in machine.limits(**SMALL)] + [("dram.channels", "0")])
-        while same < 200:
+        while same < MACHINES:
             name = draw.choice(names)
             machine, steps = moves[name]
             changes = dict(draw.sample(steps, draw.randint(0, 3)))
