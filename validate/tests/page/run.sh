@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh check | shots - the pages of `npusim report` in a real browser: made as README.md says, then looked at by
+# run.sh gate | nightly | shots - the pages of `npusim report` in a real browser: made as README.md says, then looked at by
 # browse.js. Where the browser or npm is missing and cannot be installed, the test says so and does not count; on CI, where
 # the variable CI is true, that is a failure.
 #
@@ -8,7 +8,7 @@
 set -u
 
 : "${NPUSIM:?the program to test}" "${REPORT:?the folder of the page}"
-mode=${1:-check}
+mode=${1:-gate}
 here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -84,7 +84,7 @@ quiet "$NPUSIM" trace import "$work/hostile.json" -o "$work/h.db"
 "$NPUSIM" run -c "$work/hostile.yaml" -t "$work/h.db" --range '</title><script>window.owned=4</script>' --allow-opaque -o "$work/hostile.db" >/dev/null 2>&1
 quiet "$NPUSIM" report "$work/hostile.db" -o "$work/hostile.html" --title '</title><script>window.owned=6</script>'
 
-NODE_PATH=$driver/node_modules node "$here/browse.js" check "$work" >"$work/browsed" 2>&1
+NODE_PATH=$driver/node_modules node "$here/browse.js" "$mode" "$work" >"$work/browsed" 2>&1
 cat "$work/browsed" | grep -v ' passed, '
 counts=$(grep -Eo '[0-9]+ passed, [0-9]+ failed' "$work/browsed" | tail -n 1)
 case $counts in
@@ -104,11 +104,13 @@ fi
 if [ -n "${MAKE_COMMAND-}" ] && [ -n "${BUILD-}" ]; then
 	own=$work/without
 	mkdir -p "$own/bin" && cp -Rp "$(dirname "$NPUSIM")" "$own/release" && rm -f "$own/release/npusim"
-	for dir in $(printf '%s\n' "$PATH" | tr ':' ' '); do
+	IFS=:
+	for dir in $PATH; do
 		for f in "$dir"/*; do
 			case ${f##*/} in node | nodejs | npm | npx) ;; *) [ -e "$own/bin/${f##*/}" ] || ln -s "$f" "$own/bin/" ;; esac
 		done
 	done
+	unset IFS
 	MAKEFLAGS=$(printf '%s\n' "${MAKEFLAGS-}" | sed 's/-j[0-9]*//; s/--jobserver-[a-z]*=[^ ]*//') PATH=$own/bin \
 		"$MAKE_COMMAND" -s --no-print-directory BUILD="$own" REPORT="$own/report" PROFILE=release WERROR="${WERROR-}" DEPS=ok all >"$work/log" 2>&1
 	claim "it builds without npm" test -x "$own/release/npusim"
