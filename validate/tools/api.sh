@@ -35,15 +35,24 @@ say "shared library: its soname is there" $?
 
 export PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH="$there/lib/pkgconfig"
 data=$there/share/npusim
+# pkg-config escapes blanks and quotes of a path, so the shell has to read its words once more.
+compile() { # shared|static PROGRAM SOURCE
+	how=$1 program=$2 source=$3
+	case $how in
+	shared) eval "set -- $(pkg-config --libs npusim)" ;;
+	static)
+		eval "set -- $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs yaml-0.1 sqlite3 yajl zlib)"
+		set -- "$there/lib/libnpusim.a" "$@" -lm
+		;;
+	esac
+	eval "set -- $(pkg-config --cflags npusim) \"\$source\" \"\$@\""
+	# shellcheck disable=SC2086
+	$CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "$program" "$@"
+}
+
 for how in shared static; do
 	for x in step two_machines memory; do
-		case $how in
-		shared) libs=$(pkg-config --libs npusim) ;;
-		static) libs="$there/lib/libnpusim.a $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs yaml-0.1 sqlite3 yajl zlib) -lm" ;;
-		esac
-		# shellcheck disable=SC2046,SC2086
-		$CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "$work/$x.$how" "sim/examples/$x.c" \
-			$(pkg-config --cflags npusim) $libs
+		compile "$how" "$work/$x.$how" "sim/examples/$x.c"
 		say "$x.c, $how: built" $?
 	done
 done
@@ -54,9 +63,7 @@ export LD_LIBRARY_PATH
 # The program of README.md as it stands, but for where its data lie.
 awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' README.md |
 	sed 's/npusim_open(NULL,/npusim_open(\&(struct npusim_source){ sizeof(struct npusim_source), DATA, NULL, NULL, NULL },/' >"$work/ask.c"
-# shellcheck disable=SC2046
-$CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "$work/ask" "$work/ask.c" \
-	$(pkg-config --cflags --libs npusim) && (cd / && "$work/ask") >"$work/ask.out" &&
+compile shared "$work/ask" "$work/ask.c" && (cd / && "$work/ask") >"$work/ask.out" &&
 	for set in dram.channels=32 dram.channels=48 dram.channels=64; do
 		"$there/bin/npusim" run -c "$data/configs/npu/dsocr.yaml" -m llama-3.2-1b --context 2048 --fidelity analytic \
 			--set $set --format json | awk -v set=$set -F '[:,]' '/^  "total_us"/ { printf "%s: %.1f us\n", set, $2 }'

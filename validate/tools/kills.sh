@@ -148,15 +148,12 @@ undisturbed() { # CASE
 	begin "$1"
 	from=$(date +%s%N)
 	# shellcheck disable=SC2046
-	"$npusim" $(words "$1") >"$want.out" 2>"$want.err" || { cat "$want.err"; return 1; }
+	DIES_TO="$want.changes" LD_PRELOAD="$dies" "$npusim" $(words "$1") >"$want.out" 2>"$want.err" || { cat "$want.err"; return 1; }
 	echo $((($(date +%s%N) - from) / 1000)) >"$want.us"
 	keep "$want.once"
 	# shellcheck disable=SC2046
 	"$npusim" $(words "$1") >/dev/null 2>"$want.err" || { cat "$want.err"; return 1; }
 	keep "$want.twice"
-	begin "$1"
-	# shellcheck disable=SC2046
-	DIES_TO="$want.changes" LD_PRELOAD="$dies" "$npusim" $(words "$1") >/dev/null 2>&1
 }
 
 # --- one kill ------------------------------------------------------------------------------------------------------------
