@@ -33,21 +33,19 @@ say "shared library: no exit, fork, getenv, print" "$([ $? = 1 ]; echo $?)"
 [ "$(readlink "$there/lib/libnpusim.so")" = "$3" ] && [ -e "$there/lib/$(objdump -p "$so" | awk '$1 == "SONAME" { print $2 }')" ]
 say "shared library: its soname is there" $?
 
-export PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH="$there/lib/pkgconfig"
+# pkg-config finds nothing below a root with a blank or a quote in its name, so that the root gets another name.
+ln -s "$root" "$work/root"
+export PKG_CONFIG_SYSROOT_DIR="$work/root" PKG_CONFIG_PATH="$work/root$2/lib/pkgconfig"
 data=$there/share/npusim
-# pkg-config escapes blanks and quotes of a path, so the shell has to read its words once more.
 compile() { # shared|static PROGRAM SOURCE
 	how=$1 program=$2 source=$3
+	# shellcheck disable=SC2046
 	case $how in
-	shared) eval "set -- $(pkg-config --libs npusim)" ;;
-	static)
-		eval "set -- $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs yaml-0.1 sqlite3 yajl zlib)"
-		set -- "$there/lib/libnpusim.a" "$@" -lm
-		;;
+	shared) set -- $(pkg-config --libs npusim) ;;
+	static) set -- "$there/lib/libnpusim.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs yaml-0.1 sqlite3 yajl zlib) -lm ;;
 	esac
-	eval "set -- $(pkg-config --cflags npusim) \"\$source\" \"\$@\""
-	# shellcheck disable=SC2086
-	$CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "$program" "$@"
+	# shellcheck disable=SC2046,SC2086
+	$CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${CFLAGS-} -DDATA="\"$data\"" -o "$program" "$source" $(pkg-config --cflags npusim) "$@"
 }
 
 for how in shared static; do
