@@ -143,7 +143,7 @@ TEST(classes_follow_the_rule_at_its_thresholds)
 	      ROOF_BALANCED); /* math is used, and intensity says it need not */
 	CHECK(roof_classify(&rule, 100, 100, 20, 30) == ROOF_COMPUTE);
 	CHECK(roof_classify(&rule, 100, 100, 60, 30) == ROOF_BALANCED);
-	CHECK(roof_classify(&rule, NAN, 100, 60, 30) == ROOF_MEMORY); /* intensity unknown: use decides */
+	CHECK(roof_classify(&rule, NAN, 100, 60, 30) == ROOF_MEMORY);   /* intensity unknown: use decides */
 	CHECK(roof_classify(&rule, NAN, 100, 30, 60) == ROOF_BALANCED); /* and never says compute */
 	CHECK(roof_classify(&rule, 0, 100, 30, 60) == ROOF_MEMORY);     /* no operations */
 }
