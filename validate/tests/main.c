@@ -1,8 +1,10 @@
 /* main.c - runs the suites listed in suites.inc, which the Makefile writes: one line SUITE_ROW(name) each.
  *
- *     tests [-l] [-j N] [-t S] [FILTER]...   a filter is a part of "suite.test", or ^ and how that begins
+ *     tests [-l] [-F | -S] [-j N] [-t S] [FILTER]...
  *
- * With -t each test that took S seconds of processor time or more is named as it ends.
+ * A filter is a part of "suite.test", ^ and how that begins, or = and all of it. -F runs the fast tests only, -S the slow
+ * ones. With -t each test that took S seconds of processor time or more is named as it ends. The first line has the seed:
+ * NPUSIM_SEED with that number repeats the run.
  * A test runs in a child of its own process group, N of them side by side (as many as there are processors); what it
  * prints is shown only when it fails, and its folder and whatever it left running go with it. */
 #define _XOPEN_SOURCE 700 /* fork, nftw, mkdtemp, setitimer */
@@ -10,6 +12,8 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,8 +29,9 @@
 #endif
 
 #define EXIT_SKIP    77
-#define TIMEOUT_S    120 /* of processor time */
-#define WAIT         4   /* times that by the clock: a busy host is no fault, a test that waits for ever is one */
+#define SEED         UINT64_C(20240607) /* where NPUSIM_SEED is not set */
+#define TIMEOUT_S    120                /* of processor time */
+#define WAIT         4 /* times that by the clock: a busy host is no fault, a test that waits for ever is one */
 #define OUTPUT_SHOWN 16384
 #define JOBS_MOST    256
 
@@ -69,6 +74,7 @@ static struct {
 	int code;
 	unsigned timeout_s;
 	enum test_size size;
+	uint64_t seed;
 	struct tally of[sizeof suites / sizeof *suites];
 	struct job jobs[JOBS_MOST];
 	int most, running;
@@ -142,14 +148,24 @@ const char *test_root(void)
 
 uint64_t test_seed(void)
 {
-	const char *seed = getenv("NPUSIM_SEED");
-
-	return seed && *seed ? strtoull(seed, NULL, 0) : UINT64_C(20240607);
+	return h.seed;
 }
 
 int test_rounds(int few, int usual, int many)
 {
 	return h.size == TEST_SHORT ? few : h.size == TEST_LONG ? many : usual;
+}
+
+bool test_turn(size_t i, size_t of)
+{
+	return h.size == TEST_LONG || (i + h.seed) % of == 0;
+}
+
+bool test_share(size_t n, size_t tried, unsigned per_mille)
+{
+	const double p = per_mille / 1e3, mean = p * (double)tried;
+
+	return (double)n <= mean + 3 * sqrt(mean * (1 - p));
 }
 
 bool test_aborts(void (*fn)(void))
@@ -349,38 +365,58 @@ static void begin(const struct suite *s, const struct test *t)
 	}
 }
 
-static bool wanted(const struct suite *s, const struct test *t, int n, char **filters)
+static bool matches(const char *name, const char *filter)
+{
+	switch (filter[0]) {
+	case '^':
+		return strncmp(name, filter + 1, strlen(filter + 1)) == 0;
+	case '=':
+		return strcmp(name, filter + 1) == 0;
+	default:
+		return strstr(name, filter) != NULL;
+	}
+}
+
+/* What the command line asks for. */
+struct wish {
+	bool fast, slow;
+	int n; /* filters; none: every test */
+	char **filters;
+};
+
+static bool wanted(const struct suite *s, const struct test *t, const struct wish *w)
 {
 	char name[256];
 
+	if (t->slow ? !w->slow : !w->fast)
+		return false;
 	snprintf(name, sizeof name, "%s.%s", s->name, t->name);
-	for (int i = 0; i < n; i++)
-		if (filters[i][0] == '^' ? strncmp(name, filters[i] + 1, strlen(filters[i] + 1)) == 0
-		                         : strstr(name, filters[i]) != NULL)
+	for (int i = 0; i < w->n; i++)
+		if (matches(name, w->filters[i]))
 			return true;
-	return n == 0;
+	return w->n == 0;
 }
 
-static void run_suite(const struct suite *s, int n, char **filters)
+static void run_suite(const struct suite *s, const struct wish *w)
 {
 	struct tally *all = &h.of[s - suites];
 
-	if (!s->tests[0].name && n == 0) {
+	if (!s->tests[0].name && w->n == 0) {
 		printf("FAIL %s: the suite has no tests\n", s->name);
 		h.failed++;
 	}
 	for (const struct test *t = s->tests; t->name; t++)
-		if (wanted(s, t, n, filters))
+		if (wanted(s, t, w))
 			begin(s, t);
 	all->begun = true;
 	say_suite(s);
 	fflush(stdout);
 }
 
-static void run_all(int n, char **filters)
+static void run_all(const struct wish *w)
 {
 	for (const struct suite *s = suites; s->name; s++)
-		run_suite(s, n, filters);
+		run_suite(s, w);
 	while (h.running)
 		await();
 	for (const struct suite *s = suites; s->name; s++) {
@@ -392,11 +428,11 @@ static void run_all(int n, char **filters)
 	}
 }
 
-static int list(int n, char **filters)
+static int list(const struct wish *w)
 {
 	for (const struct suite *s = suites; s->name; s++)
 		for (const struct test *t = s->tests; t->name; t++)
-			if (wanted(s, t, n, filters))
+			if (wanted(s, t, w))
 				printf("%s.%s\n", s->name, t->name);
 	return EXIT_SUCCESS;
 }
@@ -430,13 +466,28 @@ static bool set_size(const char *given)
 	return false;
 }
 
+static bool set_seed(const char *given)
+{
+	char *end;
+
+	h.seed = SEED;
+	if (!given || !*given)
+		return true;
+	errno = 0;
+	h.seed = strtoull(given, &end, 0);
+	if (errno == 0 && *end == '\0' && given[0] != '-')
+		return true;
+	fprintf(stderr, "tests: NPUSIM_SEED is '%s': it is a number below 2^64, 0x before a hexadecimal one\n", given);
+	return false;
+}
+
 static bool start(const char *jobs)
 {
 	const char *tmp = getenv("TMPDIR"), *no_fork = getenv("NPUSIM_TEST_NOFORK"), *s = getenv("NPUSIM_TEST_TIMEOUT");
 
 	h.in_process = no_fork && *no_fork && strcmp(no_fork, "0") != 0;
 	h.timeout_s = s && atoi(s) > 0 ? (unsigned)atoi(s) : TIMEOUT_S;
-	if (!set_jobs(jobs) || !set_size(getenv("NPUSIM_TEST_SIZE")))
+	if (!set_jobs(jobs) || !set_size(getenv("NPUSIM_TEST_SIZE")) || !set_seed(getenv("NPUSIM_SEED")))
 		return false;
 	snprintf(h.dir, sizeof h.dir, "%.200s/npusim-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	/* A test may go on as another user. None finds its files where it was called from, or leaves some there. */
@@ -446,39 +497,47 @@ static bool start(const char *jobs)
 	return false;
 }
 
-int main(int argc, char **argv)
+static void say_sum(void)
 {
-	const char *jobs = NULL, *told = "0";
-	bool listing = false;
-	int n, opt;
-	char **filters;
-
-	while ((opt = getopt(argc, argv, "lj:t:")) >= 0) {
-		listing = listing || opt == 'l';
-		jobs = opt == 'j' ? optarg : jobs;
-		told = opt == 't' ? optarg : told;
-		if (opt == '?') {
-			fprintf(stderr, "usage: %s [-l] [-j N] [-t S] [FILTER]...\n", argv[0]);
-			return 2;
-		}
-	}
-	h.told_s = atof(told);
-	n = argc - optind;
-	filters = argv + optind;
-	if (listing)
-		return list(n, filters);
-	if (!start(jobs))
-		return 2;
-	run_all(n, filters);
-	if (chdir("/") != 0 || rmdir(h.dir) != 0)
-		fprintf(stderr, "tests: cannot remove '%s': %s\n", h.dir, strerror(errno));
 	if (h.passed + h.failed + h.skipped == 0) {
 		printf("no test has such a name\n");
 		h.failed++;
 	}
+	printf("%d passed, %d failed", h.passed, h.failed);
 	if (h.skipped)
-		printf("%d passed, %d failed, %d skipped\n", h.passed, h.failed, h.skipped);
-	else
-		printf("%d passed, %d failed\n", h.passed, h.failed);
+		printf(", %d skipped", h.skipped);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	const char *jobs = NULL, *told = "0";
+	struct wish w = { .fast = true, .slow = true };
+	bool listing = false;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "lFSj:t:")) >= 0) {
+		listing = listing || opt == 'l';
+		w.slow = w.slow && opt != 'F';
+		w.fast = w.fast && opt != 'S';
+		jobs = opt == 'j' ? optarg : jobs;
+		told = opt == 't' ? optarg : told;
+		if (opt == '?' || (!w.fast && !w.slow)) {
+			fprintf(stderr, "usage: %s [-l] [-F | -S] [-j N] [-t S] [FILTER]...\n", argv[0]);
+			return 2;
+		}
+	}
+	h.told_s = atof(told);
+	w.n = argc - optind;
+	w.filters = argv + optind;
+	if (listing)
+		return list(&w);
+	if (!start(jobs))
+		return 2;
+	printf("seed %" PRIu64 "\n", h.seed);
+	run_all(&w);
+	if (chdir("/") != 0 || rmdir(h.dir) != 0)
+		fprintf(stderr, "tests: cannot remove '%s': %s\n", h.dir, strerror(errno));
+	say_sum();
 	return h.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -13,15 +13,20 @@
 struct test {
 	const char *name;
 	void (*fn)(void);
+	bool slow; /* over half a second of processor time: it runs once a gate, and not under sanitizers */
 };
 
 #define TEST(name) static void name(void)
 #define SUITE(suite, ...) \
 	extern const struct test suite##_tests[]; \
-	const struct test suite##_tests[] = { __VA_ARGS__, { NULL, NULL } }
+	const struct test suite##_tests[] = { __VA_ARGS__, { NULL, NULL, false } }
 #define T(name) \
 	{ \
-#name, name \
+#name, name, false \
+	}
+#define SLOW(name) \
+	{ \
+#name, name, true \
 	}
 
 _Noreturn void test_fail(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -30,11 +35,16 @@ const char *test_tmp(void); /* a fresh folder of this test, removed afterwards *
 char *test_path(char *buf, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* in test_tmp() */
 const char *test_root(void);        /* the source tree: fixtures are below it */
 bool test_aborts(void (*fn)(void)); /* does it end its process by abort()? It is called in a child, without stderr */
-uint64_t test_seed(void);           /* of property tests: NPUSIM_SEED or a fixed number */
+uint64_t test_seed(void);           /* NPUSIM_SEED or a fixed number; a random test passes with any */
 
-/* How much random tests try: NPUSIM_TEST_SIZE, short (sanitizers, which take many times as long), usual, or long. */
+/* How much a test tries: NPUSIM_TEST_SIZE, short (sanitizers, which take many times as long), usual (a gate), or long. */
 enum test_size { TEST_SHORT, TEST_USUAL, TEST_LONG };
 int test_rounds(int few, int usual, int many);
+/* Is it the turn of case `i` of a list? A gate takes one case in `of`, by its seed; a long run takes all. */
+bool test_turn(size_t i, size_t of);
+/* Of `tried` draws `n` stand against a rule that is known to fail in so many of a thousand: is that no more than luck? Up to
+ * three standard deviations over the share, which is little over it where many were drawn. */
+bool test_share(size_t n, size_t tried, unsigned per_mille);
 
 /* clang-format off */
 #define CHECK(cond) do { if (!(cond)) test_fail(__FILE__, __LINE__, "%s", #cond); } while (0)
