@@ -10,6 +10,7 @@
  *   ROW       where it is not 0, as a row among the statistics, named like the member: any new one, in any file, or
  *   DROPPED   not at all.
  * What is MADE comes of those, and of what was measured, and is kept nowhere.
+ * A pipeline has the mean of its chips; `pipe` says where that is wrong.
  *
  * Leaves out: what a run was asked (seed, start), texts (roofline_bound), what there is by op, kind or resource. */
 #ifndef NPUSIM_RESULTS_FIGURE_H
@@ -21,31 +22,31 @@
 
 /* clang-format off */
 #define FIGURES(NUMBER, MADE) \
-	NUMBER(total_ps, COLUMN, FIGURE_US, .json = "total_us", .part = FIGURE_HEAD, .name = "latency_us", .also = "total_us", \
+	NUMBER(total_ps, COLUMN, FIGURE_US, .pipe = FIGURE_PIPE_APART, .json = "total_us", .part = FIGURE_HEAD, .name = "latency_us", .also = "total_us", \
 	       .place = 10, .brief = true, .zero = FIGURE_NULL, .help = "simulated time, all but ops that no rule knows") \
-	NUMBER(cycles, COLUMN, FIGURE_COUNT, .json = "cycles", .part = FIGURE_HEAD, .name = "cycles", .place = 90, \
+	NUMBER(cycles, COLUMN, FIGURE_COUNT, .pipe = FIGURE_PIPE_APART, .json = "cycles", .part = FIGURE_HEAD, .name = "cycles", .place = 90, \
 	       .zero = FIGURE_NULL, \
 	       .help = "of the machine's clock in that time") \
 	MADE(figure_dram_bytes, FIGURE_BYTES, .json = "dram_bytes", .part = FIGURE_HEAD, .name = "dram_bytes", .place = 50, \
 	     .brief = true, .help = "read from DRAM and written to it") \
 	NUMBER(flops, COLUMN, FIGURE_COUNT, .json = "flops", .part = FIGURE_HEAD, .name = "flops", .place = 80, \
 	       .help = "operations that the ops ask for") \
-	NUMBER(energy_fj, ROW, FIGURE_UJ, .json = "energy_uj", .part = FIGURE_HEAD, .name = "energy_uj", .place = 120, \
+	NUMBER(energy_fj, ROW, FIGURE_UJ, .pipe = FIGURE_PIPE_APART, .json = "energy_uj", .part = FIGURE_HEAD, .name = "energy_uj", .place = 120, \
 	       .zero = FIGURE_NULL, .help = "that the machine takes, where its power is modelled") \
 	MADE(figure_edp, .unit = "uJ us", .name = "edp", .place = 122, .zero = FIGURE_NULL, \
 	     .help = "energy times simulated time") \
 	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .name = "power_w", .zero = FIGURE_NULL, \
 	     .of = FIGURE_OF_BOTH, .help = "energy over simulated time") \
-	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .level = true, .json = "clock_mhz", .part = FIGURE_HEAD, \
+	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .pipe = FIGURE_PIPE_APART, .level = true, .json = "clock_mhz", .part = FIGURE_HEAD, \
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
-	NUMBER(area_nm2, ROW, FIGURE_MM2, .level = true, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
+	NUMBER(area_nm2, ROW, FIGURE_MM2, .pipe = FIGURE_PIPE_ALL, .level = true, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
 	       .zero = FIGURE_NULL, .early = true, .of = FIGURE_OF_BOTH, .help = "of the machine's die, or dies (npusim config area); it takes no run") \
-	NUMBER(cost_uusd, ROW, FIGURE_USD, .level = true, .json = "cost_usd", .part = FIGURE_HEAD, .name = "cost_usd", .place = 242, \
+	NUMBER(cost_uusd, ROW, FIGURE_USD, .pipe = FIGURE_PIPE_ALL, .level = true, .json = "cost_usd", .part = FIGURE_HEAD, .name = "cost_usd", .place = 242, \
 	       .zero = FIGURE_NULL, .early = true, \
 	       .of = FIGURE_OF_BOTH, .help = "dies by wafer and yield and DRAM by the GB (npusim config cost): no package, test, board, design or margin") \
-	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
+	NUMBER(roofline_ps, COLUMN, FIGURE_US, .pipe = FIGURE_PIPE_TIME, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
 	       .brief = true, .help = "time that no run can be under, however it is mapped: necessary work at its peak") \
-	NUMBER(mapped_ps, ROW, FIGURE_US, .json = "mapped_us", .part = FIGURE_HEAD, .name = "mapped_us", .place = 130, \
+	NUMBER(mapped_ps, ROW, FIGURE_US, .pipe = FIGURE_PIPE_TIME, .json = "mapped_us", .part = FIGURE_HEAD, .name = "mapped_us", .place = 130, \
 	       .zero = FIGURE_NULL, .help = "work as it was mapped, at its peak: on the resource that has most of it") \
 	MADE(figure_mfu, .unit = "", .json = "mfu", .part = FIGURE_HEAD, .name = "mfu", .place = 140, .zero = FIGURE_NULL, \
 	     .help = "of the time, what multiply-adds need at the peak of the fastest unit for their formats") \
@@ -56,18 +57,18 @@
 	MADE(figure_measured, .unit = "us", .name = "measured_us", .help = "measured kernels, copies and sets") \
 	MADE(figure_wall, .unit = "us", .json = "measured_wall_us", .part = FIGURE_HEAD, .name = "measured_wall_us", \
 	     .zero = FIGURE_NULL, .help = "measured from the step's start to its end, without profiler") \
-	NUMBER(carried_ps, COLUMN, FIGURE_US, .json = "carried_us", .part = FIGURE_HEAD, .name = "carried_us", .place = 110, \
+	NUMBER(carried_ps, COLUMN, FIGURE_US, .pipe = FIGURE_PIPE_TIME, .json = "carried_us", .part = FIGURE_HEAD, .name = "carried_us", .place = 110, \
 	       .help = "measured time of ops that no rule knows, outside all others") \
-	NUMBER(wall_graph_ps, DROPPED, FIGURE_US, .make = figure_wall_graph, .json = "wall_graph_us", .part = FIGURE_WALL, \
+	NUMBER(wall_graph_ps, DROPPED, FIGURE_US, .pipe = FIGURE_PIPE_OVER, .make = figure_wall_graph, .json = "wall_graph_us", .part = FIGURE_WALL, \
 	       .zero = FIGURE_ABSENT, .help = "of a GPU with its host, all launched as one graph") \
-	NUMBER(wall_eager_ps, DROPPED, FIGURE_US, .json = "wall_eager_us", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
+	NUMBER(wall_eager_ps, DROPPED, FIGURE_US, .pipe = FIGURE_PIPE_OVER, .json = "wall_eager_us", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
 	       .help = "the same, launched one by one; 0: no host is modelled") \
-	NUMBER(energy_eager_fj, DROPPED, FIGURE_UJ, .json = "energy_eager_uj", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
+	NUMBER(energy_eager_fj, DROPPED, FIGURE_UJ, .pipe = FIGURE_PIPE_APART, .json = "energy_eager_uj", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
 	       .help = "of the board in wall_eager_us: it waits for its host") \
-	NUMBER(energy_period_fj, ROW, FIGURE_UJ, .json = "energy_period_uj", .part = FIGURE_WALL, .name = "energy_period_uj", .place = 124, \
+	NUMBER(energy_period_fj, ROW, FIGURE_UJ, .pipe = FIGURE_PIPE_APART, .json = "energy_period_uj", .part = FIGURE_WALL, .name = "energy_period_uj", .place = 124, \
 	       .zero = FIGURE_ABSENT, .help = "until power.latency_target: the run, then a machine that waits at its lowest clock") \
-	NUMBER(steps, DROPPED, FIGURE_COUNT, .level = true, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
-	NUMBER(events, COLUMN, FIGURE_COUNT, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
+	NUMBER(steps, DROPPED, FIGURE_COUNT, .pipe = FIGURE_PIPE_APART, .level = true, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
+	NUMBER(events, COLUMN, FIGURE_COUNT, .pipe = FIGURE_PIPE_APART, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
 	       .help = "served in the measured pass") \
 	MADE(figure_speedup_kernels, .unit = "", .json = "speedup_kernels", .part = FIGURE_REST, .zero = FIGURE_NULL, \
 	     .help = "measured kernels over simulated time, of the ops that are simulated") \
@@ -79,7 +80,7 @@
 	       .place = 30, .help = "read from DRAM") \
 	NUMBER(dram_write_bytes, COLUMN, FIGURE_BYTES, .json = "dram_write_bytes", .part = FIGURE_REST, .name = "dram_write_bytes", \
 	       .place = 40, .help = "written to DRAM") \
-	NUMBER(dirty_bytes, COLUMN, FIGURE_BYTES, .level = true, .json = "dirty_bytes", .part = FIGURE_REST, .name = "dirty_bytes", .place = 60, \
+	NUMBER(dirty_bytes, COLUMN, FIGURE_BYTES, .pipe = FIGURE_PIPE_APART, .level = true, .json = "dirty_bytes", .part = FIGURE_REST, .name = "dirty_bytes", .place = 60, \
 	       .help = "still to be written at the end") \
 	NUMBER(compulsory_bytes, COLUMN, FIGURE_BYTES, .json = "compulsory_bytes", .part = FIGURE_REST, .name = "compulsory_bytes", \
 	       .place = 70, .help = "each tensor once, as stored, less what the chip could keep: necessary of any run") \
@@ -89,7 +90,7 @@
 	       .place = 170, .help = "multiply-adds at the peak of the fastest unit for their formats") \
 	NUMBER(pins_ps, ROW, FIGURE_US, .json = "pins_us", .part = FIGURE_REST, .name = "pins_us", \
 	       .place = 180, .help = "DRAM's bytes at the peak of its pins") \
-	NUMBER(tokens, ROW, FIGURE_COUNT, .json = "tokens", .part = FIGURE_REST, .name = "new_tokens", \
+	NUMBER(tokens, ROW, FIGURE_COUNT, .pipe = FIGURE_PIPE_APART, .json = "tokens", .part = FIGURE_REST, .name = "new_tokens", \
 	       .place = 190, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
 	       .help = "new tokens of all sequences, of all the workload's steps") \
 	MADE(figure_tokens_per_s, .unit = "/s", .name = "tokens_per_s", .also = "tokens_s", .zero = FIGURE_NULL, \
@@ -127,12 +128,12 @@
 	       .help = "names of kernels, where no rule knows any of them: there is no answer then") \
 	NUMBER(links_bytes, ROW, FIGURE_BYTES, .json = "links_bytes", .part = FIGURE_REST, .name = "links_bytes", \
 	       .place = 260, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that a chip sends over its links") \
-	NUMBER(links_ps, ROW, FIGURE_US, .json = "links_us", .part = FIGURE_REST, .name = "links_us", \
+	NUMBER(links_ps, ROW, FIGURE_US, .pipe = FIGURE_PIPE_TIME, .json = "links_us", .part = FIGURE_REST, .name = "links_us", \
 	       .place = 262, .zero = FIGURE_ABSENT, .help = "that collectives take of the links") \
-	NUMBER(chips, ROW, FIGURE_COUNT, .json = "chips", .part = FIGURE_REST, .name = "chips", \
+	NUMBER(chips, ROW, FIGURE_COUNT, .pipe = FIGURE_PIPE_ALL, .json = "chips", .part = FIGURE_REST, .name = "chips", \
 	       .place = 264, .zero = FIGURE_ABSENT, \
 	       .help = "that the workload is split over: energy, area and cost are of them all, all else is one's, of unlike ones the mean's") \
-	NUMBER(bubble_ps, ROW, FIGURE_US, .json = "bubble_us", .part = FIGURE_REST, .name = "bubble_us", \
+	NUMBER(bubble_ps, ROW, FIGURE_US, .pipe = FIGURE_PIPE_APART, .json = "bubble_us", .part = FIGURE_REST, .name = "bubble_us", \
 	       .place = 266, .zero = FIGURE_ABSENT, \
 	       .help = "that a chip of a pipeline waits for the other stages, in the mean") \
 	NUMBER(max_uhz, ROW, FIGURE_PER_S, .level = true, .make = figure_max_rate, .name = "max_rate", .place = 300, .brief = true, \
@@ -216,6 +217,11 @@ struct figure_value {
 };
 typedef struct figure_value figure_make_fn(const struct figures *x, const struct figure_measured *m);
 
+/* What a pipeline has of its stages' (sim/engine/run_stages.c). MEAN: of a chip; of a level the largest. TIME: a part of the
+ * step's time, as often as a stage is a part of that. ALL: of all chips. OVER: a time that stages wait for each other in.
+ * APART: run_stages.c makes it of more than this figure. */
+enum figure_pipe { FIGURE_PIPE_MEAN, FIGURE_PIPE_TIME, FIGURE_PIPE_ALL, FIGURE_PIPE_OVER, FIGURE_PIPE_APART };
+
 struct figure {
 	const char *json;       /* in npusim run's JSON; NULL: not there */
 	enum figure_part part;  /* where in it */
@@ -230,6 +236,7 @@ struct figure {
 	bool brief; /* also where that prints for people */
 	bool early; /* the machine has it before anything runs */
 	bool level; /* a state of a machine or of a run: runs one after another have no sum of it */
+	enum figure_pipe pipe;
 	const char *help;
 	enum figure_kept kept;
 	const char *member; /* of struct figures, and where it is kept; NULL: made */

@@ -58,16 +58,40 @@ static uint64_t mean(const struct joined *j, uint32_t k, uint64_t n)
 	return (uint64_t)(((u128)n * times_done(j, k) + j->stages / 2) / j->stages);
 }
 
+/* What stage `k` adds to a figure that has `sum` of those before it. */
+static uint64_t add_figure(const struct joined *j, uint32_t k, const struct figure *f, uint64_t sum)
+{
+	const uint64_t x = figure_number(f, &j->of[k].figures);
+
+	switch (f->pipe) {
+	case FIGURE_PIPE_TIME:
+		return sum + j->often[k] * x;
+	case FIGURE_PIPE_ALL:
+		return sum + j->s->stages[k].times * x;
+	case FIGURE_PIPE_MEAN:
+		return f->level ? (x > sum ? x : sum) : sum + mean(j, k, x);
+	case FIGURE_PIPE_OVER:
+	case FIGURE_PIPE_APART:
+		break;
+	}
+	return sum;
+}
+
+static void add_figures(const struct joined *j, uint32_t k)
+{
+	struct figures *to = &j->to->figures;
+
+	for (const struct figure *f = figure_table; f->help; f++)
+		if (f->member)
+			figure_set(f, to, add_figure(j, k, f, figure_number(f, to)));
+}
+
 static void add_times(const struct joined *j, uint32_t k)
 {
 	const struct run_result *x = &j->of[k];
 	struct run_result *r = j->to;
 	const uint64_t n = j->often[k];
 
-	r->roofline_ps += n * x->roofline_ps;
-	r->mapped_ps += n * x->mapped_ps;
-	r->carried_ps += n * x->carried_ps;
-	r->links_ps += n * x->links_ps;
 	r->copies_ps += n * x->copies_ps;
 	for (int i = 0; i < RES_COUNT; i++) {
 		r->floor_ps[i] += n * x->floor_ps[i];
@@ -76,26 +100,15 @@ static void add_times(const struct joined *j, uint32_t k)
 	}
 }
 
-static void add_counts(const struct joined *j, uint32_t k)
+/* Figures that are no sum of the stages'. */
+static void add_apart(const struct joined *j, uint32_t k)
 {
 	const struct run_result *x = &j->of[k];
 	struct run_result *r = j->to;
 
-	r->flops += mean(j, k, x->flops);
-	r->dram_read_bytes += mean(j, k, x->dram_read_bytes);
-	r->dram_write_bytes += mean(j, k, x->dram_write_bytes);
-	r->compulsory_bytes += mean(j, k, x->compulsory_bytes);
-	r->first_read_bytes += mean(j, k, x->first_read_bytes);
-	r->narrowed_bytes += mean(j, k, x->narrowed_bytes);
 	r->dirty_bytes += mean(j, k, x->dirty_bytes) / parts(j->s);
-	r->links_bytes += mean(j, k, x->links_bytes);
-	r->macs_ps += mean(j, k, x->macs_ps);
-	r->pins_ps += mean(j, k, x->pins_ps);
 	r->bubble_ps += mean(j, k, x->total_ps); /* busy, until all are in */
 	r->events += x->events;
-	r->area_nm2 += x->area_nm2 * j->s->stages[k].times;
-	r->cost_uusd += x->cost_uusd * j->s->stages[k].times;
-	r->chips += x->chips * j->s->stages[k].times;
 	r->clock_khz = !r->clock_khz || x->clock_khz < r->clock_khz ? x->clock_khz : r->clock_khz;
 }
 
@@ -189,12 +202,16 @@ static int add_energy(const struct joined *j, struct arena *a, struct err *e)
 
 /* --- the whole ---------------------------------------------------------------------------------------------------------- */
 
-/* Of a time that each stage has: when all of them are over. */
-static ps_t over(const struct joined *j, size_t member, ps_t *scratch)
+/* Of times that each stage has: when all of them are over. */
+static void over(const struct joined *j, ps_t *scratch)
 {
-	for (uint32_t k = 0; k < j->s->n_stages; k++)
-		memcpy(&scratch[k], (const char *)&j->of[k].figures + member, sizeof *scratch);
-	return run_stages_time(j->s, scratch, NULL);
+	for (const struct figure *f = figure_table; f->help; f++) {
+		if (!f->member || f->pipe != FIGURE_PIPE_OVER)
+			continue;
+		for (uint32_t k = 0; k < j->s->n_stages; k++)
+			scratch[k] = figure_number(f, &j->of[k].figures);
+		figure_set(f, &j->to->figures, run_stages_time(j->s, scratch, NULL));
+	}
 }
 
 static int join(const struct joined *j, ps_t *scratch, struct arena *a, struct err *e)
@@ -207,8 +224,9 @@ static int join(const struct joined *j, ps_t *scratch, struct arena *a, struct e
 		scratch[k] = j->of[k].total_ps;
 	r->total_ps = run_stages_time(j->s, scratch, j->often);
 	for (uint32_t k = 0; k < j->s->n_stages; k++) {
+		add_figures(j, k);
 		add_times(j, k);
-		add_counts(j, k);
+		add_apart(j, k);
 		add_ops(j, k, first, at);
 		first += j->s->stages[k].stream->n_ops;
 		at += j->often[k] * j->of[k].total_ps;
@@ -218,8 +236,7 @@ static int join(const struct joined *j, ps_t *scratch, struct arena *a, struct e
 	r->reuse_ppm = j->of[0].reuse_ppm;
 	r->cycles = clock_cycles(r->total_ps, r->clock_khz ? r->clock_khz : j->conf->cfg.clock);
 	r->roofline_bound = run_largest(r->floor_ps);
-	r->wall_graph_ps = over(j, offsetof(struct figures, wall_graph_ps), scratch);
-	r->wall_eager_ps = over(j, offsetof(struct figures, wall_eager_ps), scratch);
+	over(j, scratch);
 	return add_energy(j, a, e);
 }
 
