@@ -5,12 +5,10 @@
 #include "arch/mem/dram_tile.h"
 #include "sim/base/rng.h"
 #include "validate/tests/membed.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/test.h"
 
 #define ROUNDS test_rounds(20, 40, 60) /* 18 improvements, each at least once */
-
-static const char *const kinds[] = { "hbm2-2000",   "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000",
-	                             "lpddr5-6400", "ddr5-4800", "ddr5-6400", "ddr4-3200",   "ddr4-2400" };
 
 static uint64_t pick(struct rng *g, uint64_t lo, uint64_t hi)
 {
@@ -23,12 +21,15 @@ static void machine(struct rng *g, struct dram_cfg *c)
 	/* One draw a statement: the order of evaluation must not depend on the compiler. */
 	unsigned channels = (unsigned)pick(g, 1, 24), plain = (unsigned)pick(g, 0, 1), shift = (unsigned)pick(g, 0, 5);
 	unsigned queue = (unsigned)pick(g, 1, 40), batch = (unsigned)pick(g, 0, 5), ctrl = (unsigned)pick(g, 0, 20);
+	struct arena *a = arena_new(0);
+	const struct words kinds = memories(a);
 	char yaml[256];
 
 	snprintf(yaml, sizeof yaml,
 	         "channels: %u\nmap: %s\ninterleave: %u B\nqueue: %u\nwrite_batch: %u\nt_controller: %u ns\n", channels,
 	         plain ? "plain" : "hashed", 64u << shift, queue, 1u << batch, ctrl);
-	bed_dram_kind(c, kinds[rng_below(g, sizeof kinds / sizeof *kinds)], yaml);
+	bed_dram_kind(c, kinds.v[rng_below(g, kinds.n)], yaml);
+	arena_free(a);
 	if (pick(g, 0, 3) == 0)
 		c->t_refi = 0;
 }
@@ -253,18 +254,18 @@ static void stack_up(struct stack *s, struct rng *g)
 	struct noc_cfg nc;
 	struct err e = ERR_INIT;
 	unsigned sets = (unsigned)pick(g, 1, 8), few = (unsigned)pick(g, 0, 1), mshrs = (unsigned)pick(g, 1, 9);
-	unsigned policy = (unsigned)pick(g, 0, 4), hash = (unsigned)pick(g, 0, 1), kv_ways = (unsigned)pick(g, 0, 3);
+	const struct words policies = l2_policies(), kinds = networks();
+	unsigned policy = (unsigned)pick(g, 0, policies.n - 1), hash = (unsigned)pick(g, 0, 1),
+		 kv_ways = (unsigned)pick(g, 0, 3);
 	unsigned sector = 32u << pick(g, 0, 2), pinned = (unsigned)pick(g, 0, 1);
 	unsigned parts = pick(g, 0, 2) ? 1 : (unsigned)pick(g, 2, 3);
 	unsigned victim = pick(g, 0, 1) ? 128 * (unsigned)pick(g, 1, 16) : 0; /* KiB: 32 to 512 chunks */
-	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
-	static const char *const networks[] = { "ideal", "crossbar", "ring", "mesh" };
 	char yaml[320];
 
 	bed_up(&s->b);
 	machine(g, &s->dc);
 	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n", 32 * 24 * sets * parts,
-	         few ? 4 : 6, mshrs, policies[policy]);
+	         few ? 4 : 6, mshrs, policies.v[policy]);
 	snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml),
 	         "hash: %s\nkv_ways: %u\nvictim: %u KiB\nsector: %u B\n", hash ? "xor" : "none", kv_ways,
 	         victim > 256 ? victim / 256 * 256 : victim, sector);
@@ -273,7 +274,7 @@ static void stack_up(struct stack *s, struct rng *g)
 	bed_cfg(l2_schema, &s->lc, yaml);
 	CHECK_OK(l2_cfg_check(&s->lc, &e), e);
 	bed_cfg(kv_schema, &s->kc, "size: 256 KiB\n");
-	snprintf(yaml, sizeof yaml, "kind: %s\nmulticast: %s\n", networks[rng_below(g, 4)],
+	snprintf(yaml, sizeof yaml, "kind: %s\nmulticast: %s\n", kinds.v[rng_below(g, kinds.n)],
 	         rng_below(g, 2) ? "true" : "false");
 	bed_cfg(noc_schema, &nc, yaml);
 	CHECK_OK(noc_cfg_check(&nc, 8, &e), e);

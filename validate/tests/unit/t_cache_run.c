@@ -2,6 +2,7 @@
 #include "arch/comp.h"
 #include "arch/mem/cache_tags.h"
 #include "sim/base/rng.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/test.h"
 
 #define SPAN  1500 /* chunk numbers the steps fall on */
@@ -150,15 +151,15 @@ static void walk(const struct cache_tags_cfg *k, int steps)
 
 TEST(many_chunks_in_a_row_are_as_many_one_by_one)
 {
-	const struct cache_policy_ops *const policies[] = { &cache_lru, &cache_srrip, &cache_drrip, &cache_kv_aware };
+	const size_t policies = l2_policies().n;
 	const uint64_t sets[] = { 1, 5, 64, 100 };
 	const uint32_t ways[] = { 1, 4, 33 };
 
-	for (int i = 0; i < 4 * 4 * 3 * 2; i++) {
-		struct cache_tags_cfg k = { .sets = sets[i / 4 % 4],
-			                    .ways = ways[i / 16 % 3],
-			                    .hash = i / 48,
-			                    .policy = policies[i % 4],
+	for (size_t i = 0; i < 4 * 3 * 2 * policies; i++) {
+		struct cache_tags_cfg k = { .sets = sets[i % 4],
+			                    .ways = ways[i / 4 % 3],
+			                    .hash = i / 12 % 2,
+			                    .policy = cache_policy_of((enum cache_policy)(i / 24)),
 			                    .share = 1 };
 
 		walk(&k, STEPS / 10);

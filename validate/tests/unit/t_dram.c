@@ -4,6 +4,7 @@
 
 #include "arch/mem/dram_tile.h"
 #include "validate/tests/membed.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/test.h"
 
 /* One unit, no refresh, no controller: what is left is the device. 4 groups x 4 banks, rows of 1 KiB, 32 B in 2 ns. */
@@ -527,14 +528,17 @@ TEST(sequential_reads_lose_what_refresh_takes)
 
 TEST(sequential_reads_without_refresh_run_at_the_pins)
 {
-	static const char *const kinds[] = { "hbm2-2000",   "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000",
-		                             "lpddr5-6400", "ddr5-4800", "ddr5-6400", "ddr4-3200",   "ddr4-2400" };
+	struct arena *a = arena_new(0);
+	const struct words kinds = memories(a);
 
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		struct rate r = stream(kinds[i], "t_refi: 0\n", 65536, 1000, 0);
+	for (size_t i = 0; i < kinds.n; i++) {
+		struct rate r = stream(kinds.v[i], "t_refi: 0\n", 65536, 1000, 0);
 
-		CHECK(r.of_peak > 0.99 && r.of_peak <= 1);
+		/* times of HBM2E are HBM2's (its file): rows open a little later than its faster pins could use them */
+		if (r.of_peak <= (strcmp(kinds.v[i], "hbm2e-3600") == 0 ? 0.98 : 0.99) || r.of_peak > 1)
+			test_fail(__FILE__, __LINE__, "%s: %.4f of its peak", kinds.v[i], r.of_peak);
 	}
+	arena_free(a);
 }
 
 TEST(random_bursts_are_held_by_activates_and_by_banks)

@@ -4,6 +4,7 @@
 
 #include "arch/mem/cache_tags.h"
 #include "validate/tests/membed.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/test.h"
 
 #define NS    PS_NS
@@ -416,12 +417,13 @@ TEST(without_an_l2_requests_pass)
 TEST(every_way_count_keeps_exactly_its_ways)
 {
 	static const uint32_t counts[] = { 1, 2, 3, 7, 8, 9, 16, 24, 64 };
-	const struct cache_policy_ops *policies[] = { &cache_lru, &cache_srrip, &cache_drrip, &cache_kv_aware };
+	const size_t policies = l2_policies().n;
 
-	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
+	for (size_t p = 0; p < policies; p++)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
-			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, policies[p], 1, 1 };
+			const struct cache_policy_ops *by = cache_policy_of((enum cache_policy)p);
+			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, by, 1, 1 };
 			struct cache_tags *t = cache_tags_new(&k, &e);
 			struct cache_place another;
 			struct cache_chunk old;

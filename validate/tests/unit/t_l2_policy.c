@@ -2,6 +2,7 @@
  * ways that weights keep, and a victim cache. */
 #include "arch/mem/cache_tags.h"
 #include "validate/tests/membed.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/test.h"
 
 #define NS    PS_NS
@@ -450,16 +451,16 @@ TEST(contradictions_are_errors)
 
 TEST(pinned_ways_keep_the_first_weights_for_good)
 {
-	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
+	const struct words policies = l2_policies();
 
-	for (size_t k = 0; k < 5; k++) {
+	for (size_t k = 0; k < policies.n; k++) {
 		struct dev d;
 		struct bed_ask a;
 		char yaml[256];
 		uint64_t hits = 0;
 
 		/* 4 sets of 4 ways of 4 KiB; one way is pinned: 16 KiB of a stream of 256 KiB */
-		snprintf(yaml, sizeof yaml, "size: 64 KiB\nways: 4\nweight_ways: 1\npolicy: %s\n", policies[k]);
+		snprintf(yaml, sizeof yaml, "size: 64 KiB\nways: 4\nweight_ways: 1\npolicy: %s\n", policies.v[k]);
 		dev_up(&d, yaml);
 		for (int pass = 0; pass < 3; pass++)
 			for (uint64_t i = 0; i < 64; i++) {

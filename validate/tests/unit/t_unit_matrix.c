@@ -1,5 +1,6 @@
 /* Matrix units in closed form: exact cycles of the three dataflows, and a larger array is never slower. */
 #include "sim/base/rng.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/unitbed.h"
 
 static void up(struct unitbed *b, uint64_t units, uint64_t rows, uint64_t cols, const char *more)
@@ -206,13 +207,13 @@ TEST(weights_that_are_left_out_take_no_rows)
 		                    .k = 1280,
 		                    .keep = 2,
 		                    .of = 4 };
-	static const char *const flows[] = { "ws", "os", "is" };
+	const struct words flows = words_of(matrix_schema, "dataflow");
 
-	for (int i = 0; i < 3; i++) {
+	for (size_t i = 0; i < flows.n; i++) {
 		struct unitbed b;
 		char more[60];
 
-		snprintf(more, sizeof more, "dataflow: %s\nsparse: true\n", flows[i]);
+		snprintf(more, sizeof more, "dataflow: %s\nsparse: true\n", flows.v[i]);
 		up(&b, 1, 128, 128, more);
 		CHECK(b.ops->sparse(&b.env));
 		CHECK_U64(unitbed_plan(&b, &j).span, cycles(&b, 200, 128, 640) * PS_NS);
@@ -247,7 +248,7 @@ TEST(equal_macs_in_other_shapes_take_what_their_folds_take)
 
 TEST(a_larger_array_is_never_slower_and_none_beats_its_peak)
 {
-	static const char *const flows[] = { "dataflow: ws\n", "dataflow: os\n", "dataflow: is\n" };
+	const struct words flows = words_of(matrix_schema, "dataflow");
 	struct rng r;
 
 	rng_seed(&r, test_seed(), "matrix");
@@ -255,11 +256,13 @@ TEST(a_larger_array_is_never_slower_and_none_beats_its_peak)
 		uint64_t units = 1 + rng_below(&r, 4), rows = 1 + rng_below(&r, 128), cols = 1 + rng_below(&r, 128);
 		uint64_t m = 1 + rng_below(&r, 600), n = 1 + rng_below(&r, 4000), k = 1 + rng_below(&r, 4000);
 		struct unitbed a, tall, wide;
+		char flow[64];
 		ps_t t;
 
-		up(&a, units, rows, cols, flows[i % 3]);
-		up(&tall, units, rows * 2, cols, flows[i % 3]);
-		up(&wide, units, rows, cols * 2, flows[i % 3]);
+		snprintf(flow, sizeof flow, "dataflow: %s\n", flows.v[(size_t)i % flows.n]);
+		up(&a, units, rows, cols, flow);
+		up(&tall, units, rows * 2, cols, flow);
+		up(&wide, units, rows, cols * 2, flow);
 		a.env.cores = tall.env.cores = wide.env.cores = 8;
 		t = unitbed_product(&a, DT_BF16, m, n, k);
 		/* folds are whole: other sizes can leave a rest that is up to a hundredth worse */
