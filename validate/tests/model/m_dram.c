@@ -10,6 +10,7 @@
 #include "sim/accuracy/probe_dram_ref.h"
 #include "sim/accuracy/probe_dram_tiles.h"
 #include "validate/tests/membed.h"
+#include "validate/tests/tablebed.h"
 #include "validate/tests/test.h"
 
 #define BURSTS 40000 /* and half as many a channel */
@@ -20,7 +21,7 @@ TEST(the_command_path_agrees_with_the_reference)
 	struct err e = ERR_INIT;
 	struct probe_ref f;
 	char path[512];
-	int counted = 0, knees = 0, full = 0;
+	int counted = 0, knees = 0, full = 0, all = 0;
 
 	snprintf(path, sizeof path, "%s/validate/data/dram/reference.csv", test_root());
 	CHECK_OK(probe_ref_load(&f, path, &e), e);
@@ -34,6 +35,9 @@ TEST(the_command_path_agrees_with_the_reference)
 		/* Copies over channels that wait for each other take long to settle: as many as the reference's. */
 		if (n > 1 && strstr(r->pattern, "copy"))
 			n = r->requests;
+		all += !test_turn(i, 4);
+		if (!test_turn(i, 4))
+			continue;
 		CHECK_OK(probe_ref_run(r, BURSTS + BURSTS / 2 * n, &e), e);
 		full += r->why_not && strncmp(r->why_not, "at capacity", 11) == 0;
 		if (r->why_not)
@@ -45,8 +49,8 @@ TEST(the_command_path_agrees_with_the_reference)
 			test_fail(__FILE__, __LINE__, "%s %s %s %s %s: error %+.4f", r->type, r->pattern, r->parameter,
 			          r->map, r->controller, r->error);
 	}
-	CHECK_U64(counted, 382);
-	CHECK_U64(full, 3);
+	/* of the reference's 680 rows; the others ask for what these models have not */
+	CHECK(all ? counted > 382 / 5 : counted == 382 && full == 3);
 	CHECK(knees <= 8);
 	probe_ref_free(&f);
 }
@@ -67,15 +71,16 @@ static double command(const char *kind, const struct probe_stream *s, const char
  * what the controller puts together: npusim probe dram --tiles prints all. */
 TEST(the_tile_path_agrees_with_the_command_path)
 {
-	static const char *const kinds[] = { "ddr4-2400",   "ddr4-3200",   "ddr5-4800",   "ddr5-6400", "gddr6-14000",
-		                             "gddr7-28000", "hbm2-2000",   "hbm2e-3600",  "hbm3-6400", "hbm3e-9600",
-		                             "hbm4-8000",   "lpddr5-6400", "lpddr5x-8533" };
+	struct arena *a = arena_new(0);
+	const struct words kinds = memories(a);
 	const struct probe_tiles *known;
 
-	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+	for (size_t k = 0; k < kinds.n; k++) {
 		struct dram_cfg c;
 
-		bed_dram_kind(&c, kinds[k], "");
+		if (!test_turn(k, 3))
+			continue;
+		bed_dram_kind(&c, kinds.v[k], "");
 		for (size_t i = 0; (known = probe_tiles_known(i)); i++) {
 			bool through = known->streams == 1 && !(known->reads && known->writes);
 
@@ -91,10 +96,11 @@ TEST(the_tile_path_agrees_with_the_command_path)
 				CHECK_OK(probe_tiles(&c, &s, &r, &e), e);
 				if (fabs(r.tile / r.command - 1) > bound)
 					test_fail(__FILE__, __LINE__, "%s, %s, tiles of %llu KiB: %.4f against %.4f",
-					          kinds[k], s.name, (unsigned long long)kib, r.tile, r.command);
+					          kinds.v[k], s.name, (unsigned long long)kib, r.tile, r.command);
 			}
 		}
 	}
+	arena_free(a);
 }
 
 /* Where banks are refreshed one by one, with enough under way that a channel need not wait for the slowest one. */
@@ -107,6 +113,8 @@ TEST(the_tile_path_agrees_while_single_banks_are_refreshed)
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		struct dram_cfg c;
 
+		if (!test_turn(k, 3))
+			continue;
 		bed_dram_kind(&c, kinds[k], "refresh: per_bank\n");
 		for (size_t i = 0; (known = probe_tiles_known(i)); i++) {
 			struct probe_tiles s = *known;
@@ -143,5 +151,5 @@ TEST(closed_forms_bound_the_command_path)
 	CHECK(r.mean_ns > 17 && r.mean_ns < 18.5); /* tCL + burst + 1, and a row every 32 bursts */
 }
 
-SUITE(m_dram, T(the_command_path_agrees_with_the_reference), T(the_tile_path_agrees_with_the_command_path),
-      T(the_tile_path_agrees_while_single_banks_are_refreshed), T(closed_forms_bound_the_command_path));
+SUITE(m_dram, SLOW(the_command_path_agrees_with_the_reference), SLOW(the_tile_path_agrees_with_the_command_path),
+      SLOW(the_tile_path_agrees_while_single_banks_are_refreshed), T(closed_forms_bound_the_command_path));

@@ -192,4 +192,4 @@ TEST(weights_that_stay_in_arrays_are_moved_and_written_once)
 
 SUITE(m_pays, T(weights_that_stay_in_arrays_are_moved_and_written_once),
 
-      T(each_mechanism_pays_where_it_should_and_nowhere_else));
+      SLOW(each_mechanism_pays_where_it_should_and_nowhere_else));

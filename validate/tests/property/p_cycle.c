@@ -7,7 +7,7 @@
 #include "validate/tests/test.h"
 #include "validate/tests/unitbed.h"
 
-#define PROGRAMS test_rounds(30, 100, 300)
+#define PROGRAMS test_rounds(30, 60, 300)
 #define APART    30000 /* ppm: how far they may be apart, all but one */
 #define AN_EDGE \
 	50000    /* and that one: a store some cycles before a load is through makes it wait for all of it, or not */
@@ -341,5 +341,5 @@ TEST(machines_that_differ_are_told_apart)
 
 SUITE(p_cycle, T(a_systolic_array_takes_the_cycles_of_its_closed_form),
       T(with_two_buffers_only_the_first_fold_is_filled_and_the_last_drained),
-      T(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock), T(so_do_programs_of_two_cores),
-      T(machines_that_differ_are_told_apart));
+      SLOW(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock), SLOW(so_do_programs_of_two_cores),
+      SLOW(machines_that_differ_are_told_apart));

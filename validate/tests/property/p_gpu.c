@@ -12,7 +12,7 @@
 #include "validate/tests/test.h"
 #include "workloads/work.h"
 
-#define DEVICES test_rounds(3, 25, 25)
+#define DEVICES test_rounds(3, 13, 25)
 
 static const char *const traces[] = { "kineto_dsocr_b1_c1024", "operators/train_0000", "operators/train_0200",
 	                              "operators/train_0360",  "operators/train_0400", "operators/train_0520",
@@ -323,7 +323,7 @@ TEST(a_lower_cap_never_gives_a_higher_clock_or_a_faster_run)
 	}
 }
 
-SUITE(p_gpu, T(no_launch_is_under_its_roofline_on_any_device),
-      T(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch),
-      T(energy_is_the_sum_of_its_parts_and_never_falls_when_work_rises),
-      T(a_lower_cap_never_gives_a_higher_clock_or_a_faster_run));
+SUITE(p_gpu, SLOW(no_launch_is_under_its_roofline_on_any_device),
+      SLOW(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch),
+      SLOW(energy_is_the_sum_of_its_parts_and_never_falls_when_work_rises),
+      SLOW(a_lower_cap_never_gives_a_higher_clock_or_a_faster_run));

@@ -70,4 +70,4 @@ TEST(the_cost_model_is_near_the_closed_form_at_what_it_chooses)
 	CHECK(ppm[n / 2] <= MEDIAN_PPM && ppm[n * 9 / 10] <= P90_PPM);
 }
 
-SUITE(p_nest, T(the_cost_model_is_near_the_closed_form_at_what_it_chooses));
+SUITE(p_nest, SLOW(the_cost_model_is_near_the_closed_form_at_what_it_chooses));

@@ -77,13 +77,19 @@ static ps_t total(const char *machine, const struct work *w, const char *set, en
 	return x.total_ps;
 }
 
+/* Of all machines and works a gate takes some. */
 static void on_is_never_slower(const char *off, const char *on, enum run_fidelity f, const char *const *machine)
 {
+	size_t nth = 0;
+
 	for (; *machine; machine++)
 		for (size_t k = 0; k < sizeof works / sizeof *works; k++) {
-			const ps_t without = total(*machine, &works[k], off, f),
-				   with = total(*machine, &works[k], on, f);
+			ps_t without, with;
 
+			if (!test_turn(nth++, 3))
+				continue;
+			without = total(*machine, &works[k], off, f);
+			with = total(*machine, &works[k], on, f);
 			if (with > without + without / 1000000 * TOLERANCE_PPM)
 				test_fail(__FILE__, __LINE__, "%s, %s (prompt %llu): %s %llu ps, %s %llu ps", *machine,
 				          works[k].model, (unsigned long long)works[k].prompt, off,
@@ -114,4 +120,4 @@ TEST(what_is_joined_is_no_slower_than_apart)
 }
 
 SUITE(p_reuse, T(what_stays_leaves_room_for_whoever_runs_meanwhile),
-      T(what_stays_in_sram_never_costs_more_than_it_saves), T(what_is_joined_is_no_slower_than_apart));
+      SLOW(what_stays_in_sram_never_costs_more_than_it_saves), SLOW(what_is_joined_is_no_slower_than_apart));

@@ -7,7 +7,7 @@
 #include "sim/workload/workload.h"
 #include "validate/tests/test.h"
 
-#define ROUNDS test_rounds(6, 25, 250)
+#define ROUNDS test_rounds(3, 10, 250)
 
 struct split {
 	char tp[8], pp[8], ep[8], dp[8];
@@ -270,6 +270,6 @@ TEST(a_schedule_is_between_its_bounds)
 	}
 }
 
-SUITE(p_split, T(parts_of_a_run_sum_to_it_and_links_send_the_closed_form), T(no_weight_is_lost),
-      T(faster_links_never_make_a_split_slower), T(equal_chips_are_simulated_once),
+SUITE(p_split, SLOW(parts_of_a_run_sum_to_it_and_links_send_the_closed_form), T(no_weight_is_lost),
+      SLOW(faster_links_never_make_a_split_slower), SLOW(equal_chips_are_simulated_once),
       T(a_schedule_is_between_its_bounds));

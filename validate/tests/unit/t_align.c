@@ -663,7 +663,7 @@ TEST(weights_of_four_bits_are_read_as_such)
 SUITE(t_align, T(a_mixtures_graph_comes_to_the_ops_of_its_eager_step),
       T(a_mixture_without_its_operators_comes_to_itself), T(an_engines_experts_have_the_models_rows),
       T(a_graph_comes_to_the_ops_of_its_eager_step), T(stock_code_tells_its_sequences_and_its_cache_by_its_grids),
-      T(steps_without_their_operators_come_to_themselves), T(another_model_and_another_batch_do_not_fit),
-      T(a_vocabulary_of_another_size_does_not_fit), T(the_model_that_ran_is_proposed), T(what_cannot_be_tried_says_why),
-      T(kernels_of_any_grid_are_laid_or_missed), T(memory_that_runs_out_is_an_error),
+      SLOW(steps_without_their_operators_come_to_themselves), T(another_model_and_another_batch_do_not_fit),
+      T(a_vocabulary_of_another_size_does_not_fit), SLOW(the_model_that_ran_is_proposed),
+      T(what_cannot_be_tried_says_why), T(kernels_of_any_grid_are_laid_or_missed), T(memory_that_runs_out_is_an_error),
       T(an_engines_kernels_stand_where_the_model_has_them), T(weights_of_four_bits_are_read_as_such));

@@ -723,11 +723,11 @@ TEST(two_handles_are_used_by_two_threads)
 	free(want);
 }
 
-SUITE(t_api, T(figures_are_those_of_the_modules), T(a_documents_tree_is_that_of_its_text),
-      T(what_was_asked_before_changes_no_document), T(what_ran_before_changes_no_answer),
+SUITE(t_api, SLOW(figures_are_those_of_the_modules), T(a_documents_tree_is_that_of_its_text),
+      SLOW(what_was_asked_before_changes_no_document), SLOW(what_ran_before_changes_no_answer),
       T(things_are_closed_in_any_order), T(values_are_found_by_path_and_what_is_not_there_is_named),
       T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
       T(a_bad_workload_or_option_is_one_error), T(a_split_is_found_for_one_machine), T(null_is_an_error_and_no_crash),
-      T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(limits_are_those_of_the_module),
-      T(parameters_are_those_of_the_machine), T(data_come_from_memory_alone), T(the_callers_locale_changes_nothing),
-      T(two_handles_are_used_by_two_threads));
+      T(structs_of_another_size_are_read_and_written_as_far_as_they_go), SLOW(limits_are_those_of_the_module),
+      T(parameters_are_those_of_the_machine), T(data_come_from_memory_alone), SLOW(the_callers_locale_changes_nothing),
+      SLOW(two_handles_are_used_by_two_threads));

@@ -360,7 +360,7 @@ TEST(a_spool_without_launches_leaves_nothing)
 SUITE(t_capture, T(all_facts_of_a_launch_are_kept), T(ranges_select_and_ops_of_emit_nvtx_have_shapes),
       T(an_end_that_comes_before_its_begin_is_a_range_and_one_alone_is_none),
       T(what_the_driver_lost_or_did_not_time_is_counted), T(a_program_of_known_launches_is_recorded_whole),
-      T(a_decode_step_of_pytorch_is_recorded_with_its_ops), T(cut_at_every_byte_it_gives_what_was_whole),
+      T(a_decode_step_of_pytorch_is_recorded_with_its_ops), SLOW(cut_at_every_byte_it_gives_what_was_whole),
       T(other_files_and_versions_are_refused), T(damage_names_its_byte), T(names_and_processes_come_once_and_in_order),
       T(times_and_sizes_out_of_range_are_refused), T(a_spool_without_launches_leaves_nothing),
       T(the_command_line_is_stored_or_left_out));

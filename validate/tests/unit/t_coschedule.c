@@ -191,4 +191,4 @@ TEST(any_step_is_done_whole_and_in_order)
 
 SUITE(t_coschedule, T(so_are_tiles_that_are_smaller_at_the_edges), T(products_that_fill_one_core_run_on_a_core_each),
       T(what_all_read_is_loaded_once_and_the_rest_by_each), T(one_that_waits_for_another_is_never_beside_it),
-      T(products_that_wait_for_memory_stay_one_behind_the_other), T(any_step_is_done_whole_and_in_order));
+      T(products_that_wait_for_memory_stay_one_behind_the_other), SLOW(any_step_is_done_whole_and_in_order));

@@ -238,5 +238,5 @@ TEST(without_an_idle_row_or_a_given_idle_there_is_no_fit)
 }
 
 SUITE(t_energy, T(a_row_is_counted_by_what_its_kind_does), T(a_step_waits_for_all_of_its_measured_time),
-      T(mistakes_are_placed), T(a_fit_finds_the_costs_a_table_was_made_with),
+      T(mistakes_are_placed), SLOW(a_fit_finds_the_costs_a_table_was_made_with),
       T(without_an_idle_row_or_a_given_idle_there_is_no_fit));

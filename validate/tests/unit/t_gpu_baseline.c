@@ -137,7 +137,7 @@ TEST(a_device_is_found_by_the_name_that_its_driver_gives_it)
 	CHECK(gpu_baseline_config(NULL, path, sizeof path) < 0);
 }
 
-SUITE(t_gpu_baseline, T(a_step_that_is_not_fused_takes_what_the_gpus_model_says),
+SUITE(t_gpu_baseline, SLOW(a_step_that_is_not_fused_takes_what_the_gpus_model_says),
       T(a_fused_step_has_fewer_kernels_and_never_takes_longer),
       T(a_fused_step_is_not_faster_than_its_weights_over_the_pins),
       T(a_device_is_found_by_the_name_that_its_driver_gives_it));

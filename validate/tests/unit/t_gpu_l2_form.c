@@ -119,4 +119,4 @@ TEST(a_step_in_closed_form_takes_what_events_say)
 }
 
 SUITE(t_gpu_l2_form, T(layers_that_are_alike_are_periods), T(what_does_not_repeat_is_no_period),
-      T(a_step_in_closed_form_takes_what_events_say));
+      SLOW(a_step_in_closed_form_takes_what_events_say));

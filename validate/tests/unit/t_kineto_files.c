@@ -423,7 +423,7 @@ TEST(real_traces_are_imported_rightly_or_refused_with_the_reason)
 }
 
 SUITE(t_kineto_files, T(h200_trace_has_3165_kernels_of_8569116_ns_all_with_their_ops),
-      T(h200_steps_are_ranges_of_1055_kernels_45_copies_and_sets_and_11_waits),
+      SLOW(h200_steps_are_ranges_of_1055_kernels_45_copies_and_sets_and_11_waits),
       T(h200_attention_reads_a_cache_of_1025_rows), T(small_cuda_trace_gives_ops_waits_and_ranges),
       T(an_amd_trace_with_a_graph_and_without_geometry_is_read), T(the_spelling_of_2021_and_a_bare_array_are_read),
       T(an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_launch),

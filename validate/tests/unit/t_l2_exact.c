@@ -428,14 +428,17 @@ static const char *const counting[] = {
 TEST(whole_chunks_are_exactly_a_line_granular_cache)
 {
 	for (size_t i = 0; i < CACHES; i++)
-		l2_against_exact(caches[i], "l2", WHOLE_CHUNKS, 0);
+		if (test_turn(i, 2))
+			l2_against_exact(caches[i], "l2", WHOLE_CHUNKS, 0);
 }
 
 TEST(parts_of_chunks_are_within_a_point_of_it)
 {
 	for (size_t i = 0; i < CACHES; i++) {
-		l2_against_exact(caches[i], "l2", HALF_CHUNKS, 1);
-		l2_against_exact(caches[i], "l2", ANY_BYTES, 1);
+		if (test_turn(2 * i, 4))
+			l2_against_exact(caches[i], "l2", HALF_CHUNKS, 1);
+		if (test_turn(2 * i + 1, 4))
+			l2_against_exact(caches[i], "l2", ANY_BYTES, 1);
 	}
 }
 
@@ -443,7 +446,8 @@ TEST(policies_that_count_are_within_a_point_of_it)
 {
 	for (size_t i = 0; i < sizeof counting / sizeof *counting; i++)
 		for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++)
-			l2_against_exact(counting[i], "l2", shape, 1);
+			if (test_turn(i + (size_t)shape, 2))
+				l2_against_exact(counting[i], "l2", shape, 1);
 }
 
 /* Near a tie of its two rules a duel falls one way or the other, and stays there for less than a clear difference: both are
@@ -455,6 +459,8 @@ TEST(a_duel_is_within_three_points_of_it_and_half_a_point_in_the_mean)
 	for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++) {
 		double sum = 0;
 
+		if (!test_turn((size_t)shape, 3))
+			continue;
 		for (int i = 0; i < 8; i++)
 			sum += l2_against_exact(LARGE "policy: drrip\n", streams[i], shape, 3);
 		printf("in the mean %.2f points\n", sum / 8);
@@ -482,11 +488,14 @@ TEST(an_l1_is_within_a_point_of_it)
 
 TEST(a_traced_step_is_within_a_point_of_it)
 {
-	step_against_exact("kineto_dsocr_b1_c1024", "size: 48 MiB\n");
-	step_against_exact("kineto_dsocr_b1_c1024", "size: 192 MiB\npolicy: kv_aware\n");
-	step_against_exact("kineto_dsocr_b1_c1024", "size: 96 MiB\npolicy: srrip\nkv_ways: 6\n");
+	static const char *const l2s[] = { "size: 48 MiB\n", "size: 192 MiB\npolicy: kv_aware\n",
+		                           "size: 96 MiB\npolicy: srrip\nkv_ways: 6\n" };
+
+	for (size_t i = 0; i < sizeof l2s / sizeof *l2s; i++)
+		if (test_turn(i, 3))
+			step_against_exact("kineto_dsocr_b1_c1024", l2s[i]);
 }
 
-SUITE(t_l2_exact, T(a_traced_step_is_within_a_point_of_it), T(whole_chunks_are_exactly_a_line_granular_cache),
-      T(parts_of_chunks_are_within_a_point_of_it), T(policies_that_count_are_within_a_point_of_it),
-      T(a_duel_is_within_three_points_of_it_and_half_a_point_in_the_mean), T(an_l1_is_within_a_point_of_it));
+SUITE(t_l2_exact, SLOW(a_traced_step_is_within_a_point_of_it), SLOW(whole_chunks_are_exactly_a_line_granular_cache),
+      SLOW(parts_of_chunks_are_within_a_point_of_it), SLOW(policies_that_count_are_within_a_point_of_it),
+      SLOW(a_duel_is_within_three_points_of_it_and_half_a_point_in_the_mean), SLOW(an_l1_is_within_a_point_of_it));

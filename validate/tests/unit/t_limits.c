@@ -182,7 +182,7 @@ TEST(a_kv_buffer_is_tried_of_the_size_of_the_cache)
 
 	bed_up(&b, EQUALS);
 	rng_seed(&rng, 7, "limits");
-	b.q.stream = synth_step(&rng, b.a, 2, false);
+	b.q.stream = synth_step(&rng, b.a, 1, false);
 	for (size_t i = 0; i < b.q.stream->n_tensors; i++)
 		if (b.q.stream->tensors[i].role == OP_KV)
 			kv += b.q.stream->tensors[i].bytes;
@@ -231,7 +231,7 @@ TEST(what_a_machine_cannot_work_without_is_a_row_with_the_reason)
 
 	bed_up(&b, EQUALS "kv_buffer: {size: 4 KiB}\n");
 	rng_seed(&rng, 7, "limits");
-	b.q.stream = synth_step(&rng, b.a, 2, false);
+	b.q.stream = synth_step(&rng, b.a, 1, false);
 	b.q.pairs = 0;
 	bed_ask(&b);
 	x = row(&b, LIMITS_SWITCH, "kv_buffer.spill", "false");
@@ -376,12 +376,13 @@ TEST(of_two_names_of_a_memory_the_one_that_pays_is_next)
 	bed_down(&b);
 }
 
-SUITE(t_limits, T(dram_and_a_dma_of_the_same_rate_pay_only_together), T(without_pairs_asked_none_is_tried),
-      T(more_stages_pay_as_the_search_makes_tiles_smaller), T(a_switch_that_pays_is_named_with_its_value),
-      T(what_is_not_used_costs_nothing_to_halve_or_to_take_out),
-      T(a_unit_that_is_not_there_is_tried_and_its_parts_are_not), T(a_kv_buffer_is_tried_of_the_size_of_the_cache),
-      T(rows_do_not_depend_on_the_workers), T(what_a_machine_cannot_work_without_is_a_row_with_the_reason),
-      T(each_row_says_the_sets_that_make_it), T(a_gpu_is_told_that_limits_are_asked_of_an_npu),
-      T(what_is_within_error_is_neither_bought_nor_free), T(what_is_too_near_the_base_is_run_with_events),
+SUITE(t_limits, SLOW(dram_and_a_dma_of_the_same_rate_pay_only_together), T(without_pairs_asked_none_is_tried),
+      SLOW(more_stages_pay_as_the_search_makes_tiles_smaller), SLOW(a_switch_that_pays_is_named_with_its_value),
+      SLOW(what_is_not_used_costs_nothing_to_halve_or_to_take_out),
+      SLOW(a_unit_that_is_not_there_is_tried_and_its_parts_are_not),
+      SLOW(a_kv_buffer_is_tried_of_the_size_of_the_cache), SLOW(rows_do_not_depend_on_the_workers),
+      SLOW(what_a_machine_cannot_work_without_is_a_row_with_the_reason), SLOW(each_row_says_the_sets_that_make_it),
+      T(a_gpu_is_told_that_limits_are_asked_of_an_npu), T(what_is_within_error_is_neither_bought_nor_free),
+      T(what_is_too_near_the_base_is_run_with_events),
       T(what_to_buy_next_is_an_amount_and_a_switch_with_area_and_power),
       T(of_two_names_of_a_memory_the_one_that_pays_is_next));

@@ -358,4 +358,5 @@ SUITE(t_lower_steps, T(every_activity_of_a_decode_step_is_in_one_modelled_op),
       T(a_step_reads_each_weight_once_and_the_picked_experts), T(the_graph_of_a_layer_is_the_models),
       T(experts_are_routed_and_their_results_meet_again), T(layers_repeat_and_are_numbered),
       T(launches_keep_their_geometry_and_what_they_wait_for), T(dependences_order_every_conflict_on_memory),
-      T(steps_of_one_trace_share_their_weights_and_old_caches), T(a_dense_model_routes_nothing_and_groups_its_heads));
+      SLOW(steps_of_one_trace_share_their_weights_and_old_caches),
+      T(a_dense_model_routes_nothing_and_groups_its_heads));

@@ -508,7 +508,7 @@ SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every
       T(blocks_read_their_heads_keys_anew_and_compute_each_pair_once), T(what_software_does_not_overlap_adds_up),
       T(scores_between_units_that_share_no_memory_take_the_cores_ports),
       T(blocks_leave_out_what_a_mask_hides_or_compute_it), T(flash_split_and_no_name_are_the_mappers_own),
-      T(what_a_causal_mask_hides_is_left_out_by_every_algorithm_or_none),
+      SLOW(what_a_causal_mask_hides_is_left_out_by_every_algorithm_or_none),
       T(queries_behind_a_long_cache_see_nearly_all_of_it),
       T(a_block_of_queries_loads_and_multiplies_only_the_keys_that_its_last_one_sees),
       T(queries_and_results_of_a_head_move_while_others_are_computed),

@@ -211,9 +211,9 @@ TEST(more_rows_never_take_less)
 	}
 }
 
-SUITE(t_mechanisms, T(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
+SUITE(t_mechanisms, SLOW(defaults_change_nothing), T(half_of_the_pins_is_twice_the_time_of_bytes),
       T(a_fixed_memory_is_reached_in_part_too), T(operands_that_come_slowly_hold_the_arrays),
       T(what_does_not_overlap_adds_up), T(what_streams_its_weights_overlaps_alone),
       T(what_is_fetched_once_an_op_has_started_adds_up), T(rows_that_do_not_stay_are_read_in_each_pass),
       T(sums_that_are_narrow_leave_room_for_tiles), T(no_run_is_shorter_than_the_hosts_floor),
-      T(more_rows_never_take_less));
+      SLOW(more_rows_never_take_less));

@@ -216,7 +216,7 @@ TEST(a_replay_of_a_replay_and_contexts_of_nothing_are_refused)
 SUITE(t_replay, T(a_step_has_the_tables_kernels_and_its_time_to_the_nanosecond),
       T(the_vocabulary_takes_its_rows_maximum_and_products_share_by_weights),
       T(context_changes_attention_and_what_is_joined_to_the_cache),
-      T(two_contexts_are_two_traces_and_one_twice_is_noticed),
-      T(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row),
+      SLOW(two_contexts_are_two_traces_and_one_twice_is_noticed),
+      SLOW(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row),
       T(what_is_wrong_in_the_file_itself_is_refused_with_its_place),
       T(a_replay_of_a_replay_and_contexts_of_nothing_are_refused));

@@ -10,7 +10,7 @@
 #include "results/db/res_sweep.h"
 #include "validate/tests/test.h"
 
-enum { READERS = 2, SWEEPS = 20, PIECES = 8, PIECE = 16, POINTS = PIECES * PIECE };
+enum { READERS = 2, PIECES = 8, PIECE = 16, POINTS = PIECES * PIECE };
 
 /* Stores a sweep piece by piece; its exit code. */
 static int write_sweep(const char *path)
@@ -107,7 +107,7 @@ static void copy(const char *path, const char *to)
 
 TEST(a_sweep_that_ended_well_is_whole_in_its_file_while_others_read_it)
 {
-	for (int i = 0; i < SWEEPS; i++) {
+	for (int i = 0; i < test_rounds(2, 6, 20); i++) {
 		char path[400], alone[400];
 		struct err e = ERR_INIT;
 		pid_t readers[READERS], writer;
@@ -132,4 +132,4 @@ TEST(a_sweep_that_ended_well_is_whole_in_its_file_while_others_read_it)
 	}
 }
 
-SUITE(t_res_share, T(a_sweep_that_ended_well_is_whole_in_its_file_while_others_read_it));
+SUITE(t_res_share, SLOW(a_sweep_that_ended_well_is_whole_in_its_file_while_others_read_it));

@@ -169,5 +169,5 @@ TEST(the_h200_counters_keep_their_units_and_geometry)
 	bed_close(&b);
 }
 
-SUITE(t_samples, T(every_profile_is_imported_rightly_or_refused_with_the_reason), T(no_sample_is_in_no_table),
+SUITE(t_samples, SLOW(every_profile_is_imported_rightly_or_refused_with_the_reason), T(no_sample_is_in_no_table),
       T(two_processes_are_joined_by_process_too), T(the_h200_counters_keep_their_units_and_geometry));

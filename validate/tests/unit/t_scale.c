@@ -289,7 +289,7 @@ TEST(memory_that_runs_out_is_an_error)
 	arena_free(a);
 }
 
-SUITE(t_scale, T(a_step_of_one_sequence_becomes_the_measured_one_of_sixteen_to_the_byte),
+SUITE(t_scale, SLOW(a_step_of_one_sequence_becomes_the_measured_one_of_sixteen_to_the_byte),
       T(what_is_asked_as_it_was_is_what_was_measured),
       T(a_longer_context_reads_more_cache_and_no_more_of_anything_else),
       T(what_cannot_be_scaled_is_refused_with_its_reason), T(built_steps_scale_to_what_is_built_at_that_batch),

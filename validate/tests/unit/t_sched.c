@@ -868,7 +868,7 @@ SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_mak
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
       T(blocks_that_were_given_up_are_found_again), T(pages_that_others_computed_are_found),
       T(pages_go_when_blocks_are_short), T(pages_computed_twice_are_kept_once),
-      T(what_holds_of_every_run_holds_of_shared_pages), T(a_closed_loop_has_so_many_at_a_time),
+      SLOW(what_holds_of_every_run_holds_of_shared_pages), T(a_closed_loop_has_so_many_at_a_time),
       T(the_host_is_waited_for), T(gaps_between_tokens_are_their_steps), T(more_acceptance_is_never_slower),
       T(what_holds_of_every_run_holds_of_any), T(what_takes_longer_than_a_clock_holds_is_asked_wrongly),
       T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),

@@ -244,7 +244,7 @@ TEST(a_step_that_is_none_is_refused)
 	drop(&x);
 }
 
-SUITE(t_step, T(a_step_of_one_group_is_the_phase_of_that_name), T(groups_share_products_and_have_attention_each),
+SUITE(t_step, SLOW(a_step_of_one_group_is_the_phase_of_that_name), T(groups_share_products_and_have_attention_each),
       T(lengths_of_a_group_may_be_said_by_their_mean), T(tokens_to_check_are_rows_with_logits_each),
       T(a_paged_cache_has_an_entry_a_block), T(every_shipped_model_builds_a_step_or_says_why_not),
       T(a_step_that_is_none_is_refused));

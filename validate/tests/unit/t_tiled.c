@@ -640,4 +640,4 @@ SUITE(t_tiled, T(a_description_is_edited_before_it_is_checked), T(an_sm_holds_wh
       T(rows_go_to_warps_whole), T(fragments_that_serve_several_results_are_loaded_once),
       T(measured_kernels_of_an_h100_are_near_their_descriptions), T(published_kernels_are_in_their_order),
       T(a_grid_that_stays_has_all_of_the_work), T(a_kernel_that_cannot_be_is_refused_with_its_line),
-      T(no_described_kernel_beats_its_pipes));
+      SLOW(no_described_kernel_beats_its_pipes));

@@ -340,7 +340,7 @@ TEST(an_empty_text_may_be_the_first)
 }
 
 SUITE(t_tracedb_file, T(a_failed_import_leaves_no_new_file), T(after_one_good_import_a_failed_one_takes_nothing_away),
-      T(a_failed_import_leaves_an_existing_file_byte_for_byte), T(a_full_disk_is_one_error_and_nothing_remains),
+      T(a_failed_import_leaves_an_existing_file_byte_for_byte), SLOW(a_full_disk_is_one_error_and_nothing_remains),
       T(an_imported_file_is_sound_and_in_wal_mode), T(an_empty_database_and_a_foreign_file_are_refused),
       T(a_load_that_runs_out_of_memory_says_so_and_leaks_nothing), T(a_damaged_database_is_an_error_and_not_a_crash),
       T(arguments_survive_being_written_and_read), T(arguments_cut_or_garbled_are_not_read),
