@@ -148,7 +148,7 @@ TEST(products_take_what_other_simulators_say)
 		      30000);
 }
 
-SUITE(m_npu, T(a_unit_that_a_product_does_not_use_changes_nothing), T(arrays_of_equal_macs_take_about_as_long),
+SUITE(m_npu, SLOW(a_unit_that_a_product_does_not_use_changes_nothing), T(arrays_of_equal_macs_take_about_as_long),
       T(a_product_of_many_rows_is_near_its_macs),
       T(narrow_weights_are_no_faster_where_activations_are_wide_and_math_is_the_bound),
       T(a_vector_takes_what_the_arrays_shape_says), T(products_take_what_other_simulators_say));

@@ -418,7 +418,7 @@ TEST(pace_keeps_its_time_at_a_lower_clock_and_less_power)
 
 SUITE(p_energy, SLOW(parts_and_ops_sum_to_the_energy_to_the_last_femtojoule),
       SLOW(what_random_machines_do_takes_as_much_in_both_fidelities),
-      SLOW(traced_steps_take_as_much_in_both_fidelities), T(what_units_do_is_counted_as_often_as_it_is_done),
+      SLOW(traced_steps_take_as_much_in_both_fidelities), SLOW(what_units_do_is_counted_as_often_as_it_is_done),
       SLOW(more_work_never_takes_less), SLOW(a_cap_is_kept_and_never_makes_a_run_faster),
       SLOW(pace_keeps_its_time_at_a_lower_clock_and_less_power),
       SLOW(no_product_takes_more_than_the_ceiling_of_a_shipped_machine),

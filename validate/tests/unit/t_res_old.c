@@ -230,4 +230,5 @@ TEST(an_older_shard_is_merged)
 }
 
 SUITE(t_res_old, T(a_file_of_every_released_schema_is_read_and_stays_as_it_is),
-      T(the_first_write_that_succeeds_brings_it_up_to_date_and_one_that_fails_does_not), T(an_older_shard_is_merged));
+      SLOW(the_first_write_that_succeeds_brings_it_up_to_date_and_one_that_fails_does_not),
+      T(an_older_shard_is_merged));
