@@ -3,17 +3,12 @@
 
 #include <string.h>
 
+#define ROW(id, name, bits, sum) { #name, bits, DT_##sum },
 static const struct {
 	const char *name;
 	uint32_t bits;
-} formats[DTYPES] = {
-	[DT_NONE] = { "none", 0 },    [DT_FP64] = { "fp64", 64 },   [DT_FP32] = { "fp32", 32 },
-	[DT_TF32] = { "tf32", 32 }, /* stored as fp32, multiplied with 10 mantissa bits */
-	[DT_BF16] = { "bf16", 16 },   [DT_FP16] = { "fp16", 16 },   [DT_FP8] = { "fp8", 8 },
-	[DT_INT64] = { "int64", 64 }, [DT_INT32] = { "int32", 32 }, [DT_INT16] = { "int16", 16 },
-	[DT_INT8] = { "int8", 8 },    [DT_BOOL] = { "bool", 8 }, /* a byte each, as frameworks store them */
-	[DT_INT4] = { "int4", 4 },    [DT_FP4] = { "fp4", 4 },
-};
+	enum dtype sum;
+} formats[DTYPES] = { DTYPE_ROWS(ROW) };
 
 /* Prefixes, since frameworks append variants: Float8_e4m3fn, Float8_e5m2fnuz, ... */
 /* clang-format off */
@@ -74,17 +69,5 @@ const char *dtype_to_framework(enum dtype d)
 
 enum dtype dtype_accumulates(enum dtype d)
 {
-	switch (d) {
-	case DT_TF32:
-	case DT_BF16:
-	case DT_FP16:
-	case DT_FP8:
-	case DT_FP4:
-		return DT_FP32;
-	case DT_INT8:
-	case DT_INT4:
-		return DT_INT32;
-	default:
-		return d;
-	}
+	return (unsigned)d < DTYPES ? formats[d].sum : d;
 }
