@@ -325,10 +325,9 @@ uint32_t cache_victim_ways(uint64_t victim, uint64_t line, uint64_t sector)
 
 const struct cache_policy_ops *cache_policy_of(enum cache_policy policy)
 {
-	static const struct cache_policy_ops *const policies[] = {
-		[CACHE_LRU] = &cache_lru,           [CACHE_SRRIP] = &cache_srrip,       [CACHE_DRRIP] = &cache_drrip,
-		[CACHE_KV_AWARE] = &cache_kv_aware, [CACHE_STREAM_BYPASS] = &cache_lru,
-	};
+#define POLICY(id, name, file) &cache_##file,
+	static const struct cache_policy_ops *const policies[CACHE_POLICY_COUNT] = { CACHE_POLICIES(POLICY) };
+#undef POLICY
 
 	return policies[policy];
 }

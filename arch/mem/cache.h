@@ -50,7 +50,6 @@
 
 #define CACHE_PARTITIONS_MAX 8
 
-enum cache_policy { CACHE_LRU, CACHE_SRRIP, CACHE_DRRIP, CACHE_KV_AWARE, CACHE_STREAM_BYPASS };
 enum cache_hash { CACHE_HASH_NONE, CACHE_HASH_XOR };
 
 struct cache_cfg {

@@ -31,6 +31,23 @@ struct cache_policy_ops {
 	void (*drop)(uint8_t *state, uint32_t ways, uint32_t way);               /* the way is empty: it goes first */
 };
 
-extern const struct cache_policy_ops cache_lru, cache_srrip, cache_drrip, cache_kv_aware;
+/* X(ID, name, file): `l2.policy: name` is CACHE_ID, whose functions are `cache_<file>` of cache_<file>.c. What stream_bypass
+ * does beside lru is in cache_seen.c. */
+/* clang-format off */
+#define CACHE_POLICIES(X) \
+	X(LRU,           lru,           lru) \
+	X(SRRIP,         srrip,         srrip) \
+	X(DRRIP,         drrip,         drrip) \
+	X(KV_AWARE,      kv_aware,      kv_aware) \
+	X(STREAM_BYPASS, stream_bypass, lru)
+/* clang-format on */
+
+#define CACHE_POLICY_ID(id, name, file) CACHE_##id,
+enum cache_policy { CACHE_POLICIES(CACHE_POLICY_ID) CACHE_POLICY_COUNT };
+#undef CACHE_POLICY_ID
+
+#define CACHE_POLICY_OPS(id, name, file) extern const struct cache_policy_ops cache_##file;
+CACHE_POLICIES(CACHE_POLICY_OPS)
+#undef CACHE_POLICY_OPS
 
 #endif

@@ -2,7 +2,9 @@
 
 #include "arch/mem/cache_tags.h"
 
-static const char *const policy_names[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass", NULL };
+#define POLICY_NAME(id, name, file) #name,
+static const char *const policy_names[] = { CACHE_POLICIES(POLICY_NAME) NULL };
+#undef POLICY_NAME
 static const char *const hash_names[] = { "none", "xor", NULL };
 
 static const char *const write_names[] = { "lazy", "eager", NULL };
