@@ -47,7 +47,7 @@ static struct area_part l2_of(const struct machine_cfg *c, const struct tech *t)
 static struct area_part noc_of(const struct machine_cfg *c, const struct tech *t)
 {
 	const struct noc_cfg *n = &c->mem.noc;
-	const bool routed = n->kind == NOC_RING || n->kind == NOC_MESH;
+	const bool routed = noc_shape(n, c->clock).routed;
 	const uint64_t ports = n->kind == NOC_IDEAL ? cores_of(c) : cores_of(c) + n->stops,
 		       port = n->kind == NOC_IDEAL ? machine_area_times(c->dma.engines, c->dma.width) : n->port;
 
@@ -132,7 +132,7 @@ static struct area_part l1_of(const struct machine_cfg *c, const struct tech *t)
 
 static void units_of(const struct machine_cfg *c, const struct tech *t, struct area *out)
 {
-#define BLOCK(id, name, code, insn) AREA_##name,
+#define BLOCK(id, name, code, insn, area) AREA_##name,
 	static const enum area_block block[UNIT_COUNT] = { UNITS(BLOCK) };
 #undef BLOCK
 

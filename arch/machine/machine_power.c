@@ -144,24 +144,9 @@ static int fill_arrays(const struct filling *f)
 	return FILL(f, l2, of_bank(f, l2 ? bank[3] : 0, 1), how, f->node, (unsigned long long)bank[3] / 1024);
 }
 
-static uint32_t columns_of(const struct machine_cfg *c)
-{
-	uint32_t n = c->mem.noc.columns ? c->mem.noc.columns : 1;
-
-	while (!c->mem.noc.columns && n * n < c->cores)
-		n++;
-	return n;
-}
-
 uint64_t machine_hops(const struct machine_cfg *c)
 {
-	const uint64_t columns = columns_of(c), rows = div_up(c->cores, columns);
-
-	if (c->mem.noc.kind == NOC_RING)
-		return c->cores * 25 > 100 ? c->cores * 25 : 100;
-	if (c->mem.noc.kind == NOC_MESH)
-		return (rows + columns) * 100 / 3 > 100 ? (rows + columns) * 100 / 3 : 100;
-	return 100;
+	return noc_way(&c->mem.noc);
 }
 
 /* A hop of a ring or mesh is as long as a core is wide; a crossbar's goes two thirds of the chip's side, as any two points
@@ -169,7 +154,7 @@ uint64_t machine_hops(const struct machine_cfg *c)
 static int fill_network(const struct filling *f)
 {
 	const struct machine_cfg *c = f->c;
-	const bool routed = c->mem.noc.kind == NOC_RING || c->mem.noc.kind == NOC_MESH;
+	const bool routed = noc_shape(&c->mem.noc, c->clock).routed;
 	const uint64_t side = root_down(f->area * 10000), /* micrometres */
 		way = routed ? side / ps_max(1, root_down(c->cores)) : side * 2 / 3;
 

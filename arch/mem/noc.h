@@ -22,7 +22,18 @@
 
 #include "arch/comp.h"
 
-enum noc_kind { NOC_IDEAL, NOC_CROSSBAR, NOC_RING, NOC_MESH, NOC_KINDS };
+/* X(ID, name): `noc.kind: name` is NOC_ID, and the function `name` of noc_shape.c says what it comes to. */
+/* clang-format off */
+#define NOC_KIND_ROWS(X) \
+	X(IDEAL,    ideal) \
+	X(CROSSBAR, crossbar) \
+	X(RING,     ring) \
+	X(MESH,     mesh)
+/* clang-format on */
+
+#define NOC_KIND_ID(id, name) NOC_##id,
+enum noc_kind { NOC_KIND_ROWS(NOC_KIND_ID) NOC_KINDS };
+#undef NOC_KIND_ID
 
 struct noc_cfg {
 	uint32_t kind; /* enum noc_kind */
@@ -53,6 +64,9 @@ struct noc_shape {
 	bool multicast;
 };
 
+const char *noc_kind_name(enum noc_kind k);
+/* Hundredths of a hop that a byte goes in the mean, at least 100: what it costs in energy. */
+uint64_t noc_way(const struct noc_cfg *c);
 struct noc_shape noc_shape(const struct noc_cfg *c, uint64_t clock_khz);
 /* Time of a request on the links, and what that is in bytes at their peak. */
 ps_t noc_span(const struct noc_shape *s, uint32_t cores, const struct mem_req *r, uint64_t *load);

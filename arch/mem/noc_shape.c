@@ -1,7 +1,9 @@
 /* noc_shape.c - the kinds of network in closed form: a row a kind. */
 #include "arch/mem/noc.h"
 
-static const char *const kind_names[] = { "ideal", "crossbar", "ring", "mesh", NULL };
+#define KIND_NAME(id, name) #name,
+static const char *const kind_names[] = { NOC_KIND_ROWS(KIND_NAME) NULL };
+#undef KIND_NAME
 
 const struct cfg_field noc_schema[] = {
 	CFG_ENUM(struct noc_cfg, kind, "kind", "ideal", kind_names,
@@ -50,7 +52,9 @@ static uint32_t square_columns(uint32_t cores)
 struct kind {
 	uint64_t up, cores; /* links' worth of bytes at a time: from or to stops, and between cores; 0: any number */
 	uint32_t hops, between;
+	uint64_t way; /* hundredths of a hop that a byte goes in the mean; less than one hop is one */
 	uint32_t tree;
+	bool routed; /* neighbours are nearer than others */
 	bool one_way;
 };
 
@@ -78,7 +82,9 @@ static struct kind ring(const struct noc_cfg *c)
 		              .cores = 8,
 		              .hops = c->cores / 2,
 		              .between = c->cores / 2,
+		              .way = (uint64_t)c->cores * 25,
 		              .tree = 4,
+		              .routed = true,
 		              .one_way = true };
 }
 
@@ -93,27 +99,40 @@ static struct kind mesh(const struct noc_cfg *c)
 		              .cores = 4 * least(rows, columns),
 		              .hops = rows - 1 + columns,
 		              .between = rows - 1 + columns - 1,
-		              .tree = 1 };
+		              .way = ((uint64_t)rows + columns) * 100 / 3,
+		              .tree = 1,
+		              .routed = true };
 }
 
-static struct kind (*const kinds[NOC_KINDS])(const struct noc_cfg *c) = {
-	[NOC_IDEAL] = ideal, [NOC_CROSSBAR] = crossbar, [NOC_RING] = ring, [NOC_MESH] = mesh
-};
+#define KIND(id, name) name,
+static struct kind (*const kinds[NOC_KINDS])(const struct noc_cfg *c) = { NOC_KIND_ROWS(KIND) };
+#undef KIND
+
+const char *noc_kind_name(enum noc_kind k)
+{
+	return kind_names[k];
+}
+
+uint64_t noc_way(const struct noc_cfg *c)
+{
+	const uint64_t way = kinds[c->kind](c).way;
+
+	return way > 100 ? way : 100;
+}
 
 struct noc_shape noc_shape(const struct noc_cfg *c, uint64_t clock_khz)
 {
 	const struct kind k = kinds[c->kind](c);
 	const uint64_t port = c->kind == NOC_IDEAL ? 0 : c->port * clock_khz * 1000;
-	const bool routed = c->kind == NOC_RING || c->kind == NOC_MESH;
 
 	return (struct noc_shape){ .latency = c->latency + k.hops * c->hop,
 		                   .between = c->latency + k.between * c->hop,
-		                   .neighbour = routed ? c->hop : c->latency,
+		                   .neighbour = k.routed ? c->hop : c->latency,
 		                   .port = port,
 		                   .up = k.up * port,
 		                   .down = k.up * port,
 		                   .cores = k.cores * port,
-		                   .routed = routed,
+		                   .routed = k.routed,
 		                   .one_way = k.one_way,
 		                   .tree = k.tree,
 		                   .multicast = c->multicast };
