@@ -1,7 +1,7 @@
 #include "arch/isa.h"
 
-#define CODE(code, name)           [ISA_##code] = #name,
-#define UNIT(id, unit, code, name) [ISA_##code] = #name,
+#define CODE(code, name)                 [ISA_##code] = #name,
+#define UNIT(id, unit, code, name, area) [ISA_##code] = #name,
 
 const char *isa_code_name(enum isa_code c)
 {

@@ -43,7 +43,7 @@
 	X(FUSED_BEGIN, fused_begin) X(FUSED_END, fused_end) X(SYNC, sync) X(SEND, send) X(RECEIVE, receive) X(LINK, link)
 
 #define ISA_CODE(code, name)               ISA_##code,
-#define ISA_OF_UNIT(id, unit, code, name)  ISA_##code,
+#define ISA_OF_UNIT(id, unit, code, name, area) ISA_##code,
 enum isa_code { ISA_CODES(ISA_CODE, ISA_OF_UNIT) ISA_COUNT };
 #undef ISA_CODE
 #undef ISA_OF_UNIT

@@ -1,7 +1,7 @@
 #include "arch/res.h"
 
-#define BLOCK(id, name)            [RES_##id] = #name,
-#define UNIT(id, name, code, insn) [RES_##id] = #name,
+#define BLOCK(id, name)                  [RES_##id] = #name,
+#define UNIT(id, name, code, insn, area) [RES_##id] = #name,
 
 const char *res_name(enum res r)
 {

@@ -17,7 +17,7 @@
 	X(FUSION, fusion) X(LATENCY, latency) X(IMBALANCE, imbalance) X(DISPATCH, dispatch) X(DEPENDENCY, dependency) X(HOST, host)
 
 #define RES_OF_BLOCK(id, name)             RES_##id,
-#define RES_OF_UNIT(id, name, code, insn)  RES_##id,
+#define RES_OF_UNIT(id, name, code, insn, area) RES_##id,
 enum res { RESOURCES(RES_OF_BLOCK, RES_OF_UNIT) RES_COUNT };
 #undef RES_OF_BLOCK
 #undef RES_OF_UNIT

@@ -68,7 +68,7 @@ static const struct cfg_field kv_precision_schema[] = {
 	GROUP, CFG_END
 };
 
-#define UNIT_NAME(id, name, code, insn) #name,
+#define UNIT_NAME(id, name, code, insn, area) #name,
 static const char *const mapping_units[] = { "any", UNITS(UNIT_NAME) NULL };
 #undef UNIT_NAME
 static const char *const mapping_loops[] = { "any", "stream", "mnk", "nmk", NULL };
@@ -145,7 +145,7 @@ static const struct cfg_field calibrated_schema[] = {
 #define SECTION(name, rows)        AT(#name, rows, name)
 #define MEM_SECTION(name, rows)    AT(#name, rows, mem.name)
 #define GPU_SECTION(name, type, member, rows) AT(#name, rows, gpu.member)
-#define UNIT_SECTION(id, name, code, insn) AT(#name, name##_schema, unit[UNIT_##id])
+#define UNIT_SECTION(id, name, code, insn, area) AT(#name, name##_schema, unit[UNIT_##id])
 
 static const struct cfg_section npu_sections[] = {
 	{ "", npu_top_schema, 0 },

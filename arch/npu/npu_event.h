@@ -89,7 +89,7 @@ enum npu_cost {
 };
 
 enum npu_event {
-#define X(id, unit, code, insn) NPU_MACS_##unit, NPU_MACS_##unit##_last = NPU_MACS_##unit + NPU_FORMATS - 1,
+#define X(id, unit, code, insn, area) NPU_MACS_##unit, NPU_MACS_##unit##_last = NPU_MACS_##unit + NPU_FORMATS - 1,
 	UNITS(X)
 #undef X
 #define X(name, block, cost, help) NPU_EVENT_##name,

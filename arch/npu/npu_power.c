@@ -66,7 +66,7 @@ static const struct {
 	int scaled;
 } costs[NPU_COSTS] = { NPU_COST_ROWS(COST_ROW) };
 
-#define UNIT_ROWS(id, unit, code, insn) \
+#define UNIT_ROWS(id, unit, code, insn, area) \
 	{ #unit, "mac_fp32", "MAC", "multiply-adds", 1 }, { #unit, "mac_bf16", "MAC", "multiply-adds", 1 }, \
 	{ #unit, "mac_fp16", "MAC", "multiply-adds", 1 }, { #unit, "mac_fp8", "MAC", "multiply-adds", 1 }, \
 	{ #unit, "mac_int8", "MAC", "multiply-adds", 1 }, { #unit, "mac_int4", "MAC", "multiply-adds", 1 },

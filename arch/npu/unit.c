@@ -1,9 +1,9 @@
 #include "arch/npu/unit.h"
 
-#define OPS(id, name, code, insn) extern const struct unit_ops name##_unit;
+#define OPS(id, name, code, insn, area) extern const struct unit_ops name##_unit;
 UNITS(OPS)
 
-#define ROW(id, name, code, insn) [UNIT_##id] = &name##_unit,
+#define ROW(id, name, code, insn, area) [UNIT_##id] = &name##_unit,
 const struct unit_ops *const unit_table[UNIT_COUNT] = { UNITS(ROW) };
 
 static int unit_add(struct stat_reg *st, enum res r, const char *busy, const char *work, uint64_t *busy_of,

@@ -23,7 +23,7 @@
 #include "sim/base/stat.h"
 #include "workloads/dtype.h"
 
-#define UNIT_ID(id, name, code, insn) UNIT_##id,
+#define UNIT_ID(id, name, code, insn, area) UNIT_##id,
 enum unit { UNITS(UNIT_ID) UNIT_COUNT };
 #undef UNIT_ID
 
@@ -210,7 +210,7 @@ static inline uint64_t unit_arrays(const struct unit_env *u)
 
 extern const struct unit_ops *const unit_table[UNIT_COUNT];
 
-#define UNIT_SCHEMA(id, name, code, insn) extern const struct cfg_field name##_schema[];
+#define UNIT_SCHEMA(id, name, code, insn, area) extern const struct cfg_field name##_schema[];
 UNITS(UNIT_SCHEMA)
 #undef UNIT_SCHEMA
 

@@ -4,18 +4,22 @@
 
 const char *area_name(enum area_block b)
 {
-#define X(name, help) #name,
-	static const char *const names[AREA_COUNT] = { AREA_BLOCKS(X) };
-#undef X
+#define BLOCK(name, help)                #name,
+#define UNIT(id, name, code, insn, help) #name,
+	static const char *const names[AREA_COUNT] = { AREA_BLOCKS(BLOCK, UNIT) };
+#undef BLOCK
+#undef UNIT
 
 	return names[b];
 }
 
 const char *area_help(enum area_block b)
 {
-#define X(name, help) help,
-	static const char *const texts[AREA_COUNT] = { AREA_BLOCKS(X) };
-#undef X
+#define BLOCK(name, help)                help,
+#define UNIT(id, name, code, insn, help) help,
+	static const char *const texts[AREA_COUNT] = { AREA_BLOCKS(BLOCK, UNIT) };
+#undef BLOCK
+#undef UNIT
 
 	return texts[b];
 }

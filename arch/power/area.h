@@ -20,13 +20,11 @@
 
 #define AREA_MM2 1e12 /* nm2 */
 
-/* X(name, what it is): the blocks of a machine, in the order of tables. */
+/* X(name, what it is): the blocks of a machine, in the order of tables; first UNIT(..., name, ..., what it is) for each compute
+ * unit. */
 /* clang-format off */
-#define AREA_BLOCKS(X) \
-	X(gemv, "GEMV units") \
-	X(matrix, "matrix units, or tensor cores") \
-	X(imc, "in-memory units") \
-	X(vector, "vector lanes, special functions, converters") \
+#define AREA_BLOCKS(X, UNIT) \
+	UNITS(UNIT) \
 	X(sram, "scratchpads, or shared memory and L1") \
 	X(l1, "first-level caches") \
 	X(registers, "register files") \
@@ -43,9 +41,11 @@
 /* clang-format on */
 
 enum area_block {
-#define X(name, help) AREA_##name,
-	AREA_BLOCKS(X)
-#undef X
+#define BLOCK(name, help)                AREA_##name,
+#define UNIT(id, name, code, insn, help) AREA_##name,
+	AREA_BLOCKS(BLOCK, UNIT)
+#undef BLOCK
+#undef UNIT
 		AREA_COUNT
 };
 

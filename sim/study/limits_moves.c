@@ -7,12 +7,12 @@
 #define PPM 1000000u
 
 /* What an amount or a switch may relieve: it makes what is waited for there shorter. */
-#define R(x)                     (1u << RES_##x)
-#define UNIT_BIT(id, name, c, i) | R(id)
-#define ANY_UNIT                 (0 UNITS(UNIT_BIT))
-#define ON_CHIP                  (R(L2) | R(L1) | R(SRAM) | R(NOC) | R(DMA) | R(FUSION) | ANY_UNIT)
-#define FEWER_BYTES              (R(DRAM) | R(LATENCY))
-#define CONTROL                  (R(DISPATCH) | R(DEPENDENCY) | R(LATENCY))
+#define R(x)                        (1u << RES_##x)
+#define UNIT_BIT(id, name, c, i, a) | R(id)
+#define ANY_UNIT                    (0 UNITS(UNIT_BIT))
+#define ON_CHIP                     (R(L2) | R(L1) | R(SRAM) | R(NOC) | R(DMA) | R(FUSION) | ANY_UNIT)
+#define FEWER_BYTES                 (R(DRAM) | R(LATENCY))
+#define CONTROL                     (R(DISPATCH) | R(DEPENDENCY) | R(LATENCY))
 _Static_assert(RES_COUNT <= 32, "a bit each");
 
 /* Which way is better: more of it, or less (latencies). */
