@@ -74,15 +74,14 @@ static const char *const mapping_units[] = { "any", UNITS(UNIT_NAME) NULL };
 static const char *const mapping_loops[] = { "any", "stream", "mnk", "nmk", NULL };
 static const char *const mapping_stays[] = { "any", "none", "a", "b", "ab", "c", "ac", "bc", "abc", NULL };
 
-static const char *const mapping_policies[] = { "search", "copy_first", NULL };
+#define POLICY_NAME(id, name, help) #name,
+static const char *const mapping_policies[] = { MAPPING_POLICIES(POLICY_NAME) NULL };
+#undef POLICY_NAME
+#define POLICY_HELP(id, name, help) "; " #name ": " help
 
 static const struct cfg_field mapping_schema[] = {
-	CFG_ENUM(
-		struct mapping_cfg, policy, "policy", "search", mapping_policies,
-		"how products are mapped where nothing below fixes it; search: the fastest way found; copy_first: the larger "
-		"operand that fits beside mapping.stream is copied on chip whole, then the rest streams in blocks of powers "
-		"of two",
-		"the search"),
+	CFG_ENUM(struct mapping_cfg, policy, "policy", "search", mapping_policies,
+	         "how products are mapped where nothing below fixes it" MAPPING_POLICIES(POLICY_HELP), "the search"),
 	CFG_BYTES(
 		struct mapping_cfg, stream, "stream", "32 MiB", 1024, UINT64_C(1) << 40, NULL,
 		"copy_first: on-chip memory for the blocks that stream, two buffers each; what is copied whole has the "

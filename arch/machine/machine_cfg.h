@@ -40,8 +40,18 @@ struct calibrated_cfg {
 
 /* What the mapper may not choose by itself, for products; 0 leaves it the choice. */
 enum mapping_loops { MAPPING_ANY, MAPPING_STREAM, MAPPING_MNK, MAPPING_NMK };
-/* How a product's loops are found: SEARCH by what is fastest; COPY_FIRST as a compiler goes about it. */
-enum mapping_policy { MAPPING_SEARCH, MAPPING_COPY_FIRST };
+/* How a product's loops are found: SEARCH by what is fastest, the others by a rule, as a compiler goes about it.
+ * X(ID, name, what it does): `mapping.policy: name`; the rule of any but SEARCH is a row of `rules` in sim/map/map_choose.c. */
+/* clang-format off */
+#define MAPPING_POLICIES(X) \
+	X(SEARCH, search, "the fastest way found") \
+	X(COPY_FIRST, copy_first, \
+	  "the larger operand that fits beside mapping.stream is copied on chip whole, then the rest streams in blocks of powers of two")
+/* clang-format on */
+
+#define MAPPING_POLICY_ID(id, name, help) MAPPING_##id,
+enum mapping_policy { MAPPING_POLICIES(MAPPING_POLICY_ID) MAPPING_POLICY_COUNT };
+#undef MAPPING_POLICY_ID
 struct mapping_cfg {
 	uint32_t policy;                 /* enum mapping_policy */
 	uint64_t stream;                 /* COPY_FIRST: bytes of on-chip memory for blocks that stream, all cores */

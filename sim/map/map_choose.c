@@ -359,17 +359,30 @@ static void add_nests(const struct mapper *m, struct map_candidate *t, const str
 		add_way(w, &(struct map_schedule){ .nest = true, .loops = nests[i] });
 }
 
+/* By mapping.policy, the one nest that a rule takes; false: the rule has none, and the product is mapped by search. */
+typedef bool rule(const struct mapper *m, const struct map_candidate *d, const struct op *o, struct map_nest *out);
+static rule *const rules[MAPPING_POLICY_COUNT] = {
+	[MAPPING_COPY_FIRST] = map_nest_preloaded,
+};
+
+static bool ruled(const struct mapper *m, const struct map_candidate *t, const struct op *main, struct map_nest *out)
+{
+	rule *const r = rules[m->c->mapping.policy];
+
+	return r && !map_fixed(m) &&
+	       !unit_table[map_product(m, main, main->shape.m, main->shape.n, main->shape.k).unit]->last_resort &&
+	       r(m, t, main, out);
+}
+
 /* All that SRAM has capacity for. */
 static void find_ways(const struct mapper *m, struct map_candidate *t, const struct op *main,
                       const struct map_constraints *how, struct map_schedules *w)
 {
-	struct map_nest copied;
+	struct map_nest only;
 
 	w->n = 0;
-	if (how->may_nest && m->c->mapping.policy == MAPPING_COPY_FIRST && !map_fixed(m) &&
-	    !unit_table[map_product(m, main, main->shape.m, main->shape.n, main->shape.k).unit]->last_resort &&
-	    map_nest_preloaded(m, t, main, &copied)) {
-		add_way(w, &(struct map_schedule){ .nest = true, .loops = copied });
+	if (how->may_nest && ruled(m, t, main, &only)) {
+		add_way(w, &(struct map_schedule){ .nest = true, .loops = only });
 		return;
 	}
 	if (t->fixed_bytes <= m->sram && !(how->may_nest && map_fixed(m)))
