@@ -1,8 +1,8 @@
 # Bytes are those of 6 bits a value and 8 for 32 of them, wherever the format is asked for: of a machine's weights, of a row
 # in a table of ops, of a model.
 printf 'op,m,n,k,dtype,weight_dtype\ngemm,1,4096,4096,bf16,mxfp6\n' >"$TMP/ops.csv"
-weights=$((4096 * 4096 * 6 / 8 + 4096 * 4096 / 32)) vectors=$((2 * 4096 * 2))
-prints "$((weights + vectors))" trace ops "$TMP/ops.csv" --format csv
+weights=$((4096 * 4096 * 6 / 8 + 4096 * 4096 / 32)) vector=$((4096 * 2))
+prints ",mxfp6,.*,$((weights + vector)),$vector," trace ops "$TMP/ops.csv" --format csv
 bytes() { value compulsory_bytes run -c edge -m llama-3.2-1b --layers 1 --fidelity analytic --format json "$@"; }
 wide=$(bytes) eight=$(bytes --set weights.dtype=int8) six=$(bytes --set weights.dtype=mxfp6) four=$(bytes --set weights.dtype=mxfp4)
 holds "six bits are less than eight and more than four: $four, $six and $eight of $wide bytes" more "$eight" "$six" "$four"

@@ -13,11 +13,11 @@ none=$(value dot.macs run -c edge -m llama-3.2-1b --layers 1 --format json --fid
 holds "a machine without the unit does nothing on it: '$none'" [ "$none" = 0 ]
 prints '"resource": "dot"' run -c edge -m llama-3.2-1b --layers 1 --format json --fidelity analytic --set dot.units=1 --set dot.lanes=8 \
 	--set mapping.unit=dot
-prints 'edge.* dot .*dot-product units' config area edge --set dot.units=8
+prints 'edge  *dot .*dot-product units' config area edge --set dot.units=8
 prints 'dot.lanes' config explain dot
 prints 'dot.units' limits -c edge -m llama-3.2-1b --layers 1 --fidelity analytic --pairs 0 --set dot.units=1 --set mapping.unit=dot
 prints '^dot.lanes=' completion query -- run -c edge --set dot.l
 refuses dot.lanes config check edge --set dot.lane=4
 run run -c edge -m llama-3.2-1b --layers 1 --set dot.units=8 --set dot.lanes=4096 --program "$TMP/program.txt" >/dev/null
-holds "the program has its instruction" grep -q '^ *dot ' "$TMP/program.txt"
+holds "the program has its instruction" grep -q 'tile dot dot ' "$TMP/program.txt"
 suites t_unit_dot
