@@ -1,7 +1,8 @@
 # It runs by events and in closed form, finds other bytes than lru does, and its name is known wherever names are.
+printf 'op,m,n,k\ngemm,512,512,512\ngemm,512,512,256\ngemm,512,256,512\n' >"$TMP/ops.csv"
 hits() { # POLICY FIDELITY
-	value l2.hit_bytes run -c edge -m llama-3.2-1b --layers 1 --phase prefill --tokens 128 --set "l2.policy=$1" \
-		--set 'l2.size=1 MiB' --fidelity "$2" --format json
+	value l2.hit_bytes run -c edge -t "$TMP/ops.csv" --set "l2.policy=$1" --set 'l2.size=3 MiB' --set l2.ways=12 --set l2.hash=xor \
+		--fidelity "$2" --format json
 }
 for fidelity in event analytic; do
 	fifo=$(hits fifo $fidelity) lru=$(hits lru $fidelity)
