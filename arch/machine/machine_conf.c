@@ -479,3 +479,31 @@ void machine_conf_free(struct machine_conf *c)
 	cfg_free(c->raw);
 	free(c);
 }
+
+/* Whether it is the file that this program finds among its data by that name. */
+static bool ships(const struct machine_conf *c)
+{
+	char found[1200];
+	const char *relative = NULL;
+
+	for (const char *at = c->path; (at = strstr(at, "/configs/")); at++)
+		relative = at + 1;
+	return relative && c->source && source_find(c->source, relative, found, sizeof found) &&
+	       strcmp(found, c->path) == 0;
+}
+
+void machine_conf_file(const struct machine_conf *c, char *out, size_t size)
+{
+	const char *base = strrchr(c->path, '/');
+	int n;
+
+	snprintf(out, size, "%s", c->path);
+	if (*c->path != '/')
+		return;
+	base++;
+	n = (int)strcspn(base, ".");
+	if (strcmp(base + n, ".yaml") == 0 && strlen(c->cfg.name) == (size_t)n && strncmp(base, c->cfg.name, n) == 0)
+		*out = '\0';
+	else if (ships(c))
+		snprintf(out, size, "%.*s", n, base);
+}

@@ -16,6 +16,9 @@ struct machine_conf {
 /* Reads FILE, then the assignments in order, then the named DRAM kind, and checks the whole. A name without folder and
  * ending that is no file here is a machine that comes with npusim: "dsocr", "h200"; a mistyped one names the nearest. */
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e);
+/* How its file is named to people: as it was typed, but by its name alone where that is an absolute path of a machine that
+ * comes with npusim, and not at all ("") where its name is the machine's. So no page depends on where the files are. */
+void machine_conf_file(const struct machine_conf *c, char *out, size_t size);
 /* The same over text in memory; `name` stands in errors. */
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,
                                         int n_sets, struct err *e);

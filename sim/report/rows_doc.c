@@ -241,6 +241,7 @@ static void sizes(struct doc *d, const struct scores *z)
 static void head(struct doc *d, const struct rows_doc *t, const struct scores *all)
 {
 	const struct engine_ops *engine = engine_of(&t->conf->cfg, t->fidelity);
+	char file[sizeof t->conf->path];
 
 	score_doc_errors(d, "samples", &all->sim[0]);
 	score_doc_sums(d, &all->sim[0]);
@@ -249,7 +250,9 @@ static void head(struct doc *d, const struct rows_doc *t, const struct scores *a
 	doc_text(d, "fidelity", engine->fidelity);
 	doc_count(d, "unmeasured", t->rows->unmeasured);
 	roof_members(d, &all->roof[0]);
-	doc_say(d, "%s (%s): %zu rows, each alone, %s, %s", t->conf->cfg.name, t->conf->path, t->rows->sim.all.n,
+	machine_conf_file(t->conf, file, sizeof file);
+	doc_say(d, "%s%s%s%s: %zu rows, each alone, %s, %s", t->conf->cfg.name, *file ? " (" : "", file,
+	        *file ? ")" : "", t->rows->sim.all.n,
 	        t->start == RUN_COLD     ? "operands in DRAM"
 	        : t->start == RUN_STEADY ? "operands as a run before left them"
 	                                 : "operands on chip as far as they fit",

@@ -31,10 +31,11 @@ void run_verdict(const struct run_report *r, struct doc *d)
 
 void run_machine_text(const struct run_report *r, struct str *to)
 {
-	char hash[17];
+	char hash[17], file[sizeof r->conf->path];
 
 	hash_hex(r->result->config_hash, hash);
-	str_addf(to, "%s (%s, hash %s)", r->conf->cfg.name, r->conf->path, hash);
+	machine_conf_file(r->conf, file, sizeof file);
+	str_addf(to, "%s (%s%shash %s)", r->conf->cfg.name, file, *file ? ", " : "", hash);
 	if (!r->whole)
 		str_addf(to, ", %s", r->result->engine->events ? "simulated with events" : "in closed form");
 }
