@@ -1,5 +1,6 @@
 # The launchers of configs/cluster for real: the job array and the dependent merge under a Slurm of one node, and mpirun.
 # Rows are the same to the byte from one worker, two, four shards merged by hand, the array, and mpirun.
+# figures: shown
 . validate/tests/golden/common
 # Where CI runs, deps.sh has installed both: there a part that did not run is a failure, by its text.
 missing=''

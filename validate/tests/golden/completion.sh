@@ -1,4 +1,5 @@
 # Completion: what the tables answer, and what a real bash makes of it with the script sourced.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $SMALL -o "$TMP/t.db"
 q() { # WORD...

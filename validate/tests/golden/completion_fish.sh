@@ -1,4 +1,5 @@
 # Completion in a real fish.
+# figures: shown
 . validate/tests/golden/common
 command -v fish >/dev/null || { echo "not run: fish is not installed"; exit; }
 HOME=$TMP XDG_CONFIG_HOME=$TMP XDG_DATA_HOME=$TMP

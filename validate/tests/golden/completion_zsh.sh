@@ -1,4 +1,5 @@
 # Completion in zsh: the script is read, takes its place, and answers by what compadd is given.
+# figures: shown
 . validate/tests/golden/common
 command -v zsh >/dev/null || { echo "not run: zsh is not installed"; exit; }
 cat >"$TMP/tab.zsh" <<'EOF'

@@ -1,4 +1,5 @@
 # Results for others: CSV of everything stored, and every snippet of results/schema.md as it stands there.
+# figures: shown
 . validate/tests/golden/common
 . validate/tests/golden/export_bed
 for what in points values stats kinds resources sweeps runs ops stalls run-stats run-resources limits; do

@@ -1,4 +1,5 @@
 # The snippets of results/schema.md in DuckDB, which Debian does not have.
+# figures: shown
 . validate/tests/golden/common
 if ! command -v duckdb >/dev/null || ! duckdb -c 'install sqlite' >/dev/null 2>&1; then
 	echo "not run: duckdb with its sqlite extension is missing"

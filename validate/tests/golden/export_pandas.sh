@@ -1,4 +1,5 @@
 # The snippets of results/schema.md in Python.
+# figures: shown
 . validate/tests/golden/common
 for python in python3 /usr/bin/python3 ''; do
 	[ -z "$python" ] || ! $python -c 'import pandas' 2>/dev/null || break

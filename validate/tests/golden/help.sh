@@ -1,4 +1,5 @@
 # Every command explains itself, and a mistyped one is answered with the right one.
+# figures: shown
 . validate/tests/golden/common
 try
 for c in run sweep merge pareto best sensitivity report "plot sweep" compare "trace import" "trace show" "trace top" "trace classify" "trace roofline" "trace hist" "plot roofline" "plot hist" "trace diff" "trace export" "trace ops" "config check" "config show" "config explain" "config diff"; do

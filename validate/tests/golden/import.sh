@@ -1,4 +1,5 @@
 # The committed trace: what is in it, that it is noticed the second time, and its wall time.
+# figures: shown
 . validate/tests/golden/common
 try trace import $TRACE -o "$TMP/t.db"
 try trace import $TRACE -o "$TMP/t.db"

@@ -1,4 +1,5 @@
 # Files that are no profiles but lead to one, a file cut in a row, a range that one of two files lacks.
+# figures: shown
 . validate/tests/golden/common
 DATA=validate/tests/data
 for f in report.nsys-rep old.qdrep report.ncu-rep; do

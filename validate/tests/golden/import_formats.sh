@@ -1,4 +1,5 @@
 # Other profilers' files: found out by content, aggregated ones ranked and not run, wrong ones refused.
+# figures: shown
 . validate/tests/golden/common
 DATA=validate/tests/data/csv
 try trace import $DATA/kern_sum.csv -o "$TMP/sum.db"

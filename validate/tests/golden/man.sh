@@ -1,4 +1,5 @@
 # The manual page: every command, option and parameter is in it, and neither mandoc nor groff has a complaint.
+# figures: shown
 . validate/tests/golden/common
 for tool in mandoc groff; do command -v $tool >/dev/null || { echo "not run: $tool is not installed"; exit; }; done
 "$NPUSIM" man >"$TMP/npusim.1"

@@ -1,5 +1,6 @@
 # The map at the head of sim/main.c has a line for every folder with sources and for no other, and every such folder is
 # explained: it has a README.md, or the one above it names it (`npu/` in arch/README.md).
+# figures: shown
 map() { # TREE
 	(
 		cd "$1" || exit

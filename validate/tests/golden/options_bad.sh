@@ -1,4 +1,5 @@
 # Values of options that nobody can mean, and files that are no machine.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $SMALL -o "$TMP/t.db"
 printf 'sweep: 1\nbase: %s\naxes: {cores: [1, 2]}\n' $CONFIG >"$TMP/s.yaml"

@@ -1,4 +1,5 @@
 # A sweep's own columns and objectives, wherever its points are shown: printed, exported, best, and again with events.
+# figures: shown
 . validate/tests/golden/common
 cat >"$TMP/s.yaml" <<EOF
 sweep: 1

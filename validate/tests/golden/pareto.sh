@@ -1,5 +1,6 @@
 # npusim pareto, best and sensitivity over objectives made of parameters alone, so that the answers are known: of
 # l2.size + cores over a grid, the variance is 72 % of the one and 28 % of the other, and nothing is left for both together.
+# figures: shown
 . validate/tests/golden/common
 cat >"$TMP/s.yaml" <<EOF
 sweep: 1

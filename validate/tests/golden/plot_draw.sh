@@ -1,4 +1,5 @@
 # npusim plot with the programs that draw: a picture of each kind, the same to the byte when drawn again, and what stands in it.
+# figures: shown
 . validate/tests/golden/common
 for program in node rsvg-convert; do
 	command -v $program >/dev/null || { echo "not run: $program is not installed"; exit; }

@@ -1,5 +1,6 @@
 # npusim plot pareto and tornado: the front and the effects of a sweep whose objectives are made of parameters alone, so that
 # no model's number stands in the text.
+# figures: shown
 . validate/tests/golden/common
 cat >"$TMP/s.yaml" <<END
 sweep: 1

@@ -1,5 +1,6 @@
 # npusim plot sweep: lines over an axis or an expression, and what is refused. What is drawn here is made of parameters alone,
 # so that no model's number stands in the text.
+# figures: shown
 . validate/tests/golden/common
 cat >"$TMP/s.yaml" <<EOF
 sweep: 1

@@ -1,6 +1,7 @@
 # npusim report without a browser: what the page is told of a sweep whose answers are known, and what it refuses. The sweep's
 # objective is of parameters alone: over l2.size it falls by 1 a MiB up to 256 MiB and by 1/4 beyond, so there is the knee; one
 # policy is made flat, and a flat line has none; nor has a straight one, which the constraint leaves of the 64 cores.
+# figures: shown
 . validate/tests/golden/common
 cat >"$TMP/s.yaml" <<EOF
 sweep: 1

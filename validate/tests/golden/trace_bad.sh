@@ -1,4 +1,5 @@
 # Traces that cannot be read: one clear line, exit code 4, and no file left behind.
+# figures: shown
 . validate/tests/golden/common
 bad() { # NAME
 	try trace import "$TMP/$1" -o "$TMP/bad.db"

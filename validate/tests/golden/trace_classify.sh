@@ -1,4 +1,5 @@
 # What holds the kernels of the committed trace back, and by which rule; counters of another file join by name.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 try trace classify -n 6 "$TMP/t.db" --range decode_step_1

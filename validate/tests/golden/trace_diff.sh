@@ -1,4 +1,5 @@
 # Two traces side by side, and a trace for other tools.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 quiet trace import $SMALL -o "$TMP/s.db"

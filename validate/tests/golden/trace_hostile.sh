@@ -1,4 +1,5 @@
 # Files of the right kind with something impossible in them: one clear line, exit 4, and the database as it was.
+# figures: shown
 . validate/tests/golden/common
 DATA=validate/tests/data
 quiet trace import $SMALL -o "$TMP/t.db"

@@ -1,4 +1,5 @@
 # What grew with the square of a file's size, at sizes at which that took ten times the processor time allowed here.
+# figures: shown
 . validate/tests/golden/common
 command -v sqlite3 >/dev/null 2>&1 || { echo "not run: sqlite3 is not installed"; exit 0; }
 cd "$TMP" || exit 1

@@ -1,4 +1,5 @@
 # The op stream of one decode step: nothing opaque, every launch in one op.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 try trace ops "$TMP/t.db" --range decode_step_1

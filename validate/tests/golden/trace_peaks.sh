@@ -1,4 +1,5 @@
 # Peaks of a device that no file describes: what classify takes, how to give them, and that it borrows no other card's.
+# figures: shown
 . validate/tests/golden/common
 cd "$TMP" || exit 1
 as() { # FILE NAME SMS: the small trace as if of that device

@@ -1,4 +1,5 @@
 # What may be private in a profile: said at the import, left out with --redact; and names that a spreadsheet would run.
+# figures: shown
 . validate/tests/golden/common
 S=$PWD/validate/tests/data/capture/small.spool
 small=$PWD/$SMALL

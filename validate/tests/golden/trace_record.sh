@@ -1,4 +1,5 @@
 # npusim trace record without a GPU: commands that leave spools behind as the capture library would, and what goes wrong.
+# figures: shown
 . validate/tests/golden/common
 S=validate/tests/data/capture/small.spool
 LIB="--library $S" # any file will do: nothing here is a CUDA program

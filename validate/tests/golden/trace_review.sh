@@ -1,4 +1,5 @@
 # A published report held against its own tables, and what is no review.
+# figures: shown
 . validate/tests/golden/common
 try trace review traces/rtx5090/review.yaml
 "$NPUSIM" trace review traces/rtx5090/review.yaml --all --format csv | cut -d, -f1,2 | tr '\n' ' '

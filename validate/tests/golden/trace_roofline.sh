@@ -1,4 +1,5 @@
 # Kernels under their roofs, histograms, and the data of their pictures.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 try trace roofline -n 5 "$TMP/t.db" --range decode_step_1

@@ -1,5 +1,6 @@
 # A trace small enough to check by hand: validate/tests/data/kineto/small.json. Two numbered steps, a copy the host
 # waits for, a set, a kernel whose launch was not recorded.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $SMALL -o "$TMP/t.db" --wall '90 us'
 try trace show "$TMP/t.db"

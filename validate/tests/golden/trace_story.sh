@@ -1,4 +1,5 @@
 # When the committed trace's device was idle, what its time was for, how its kernels filled it; a table of counters; by what one asks.
+# figures: shown
 . validate/tests/golden/common
 try trace gaps $TRACE --range decode_step_1
 "$NPUSIM" trace gaps $TRACE --range decode_step_1 --format json | sed -n '1,/"streams"/p'

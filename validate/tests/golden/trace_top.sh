@@ -1,4 +1,5 @@
 # Kernels and families of the committed trace.
+# figures: shown
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 try trace top -n 12 "$TMP/t.db"

@@ -1,4 +1,5 @@
 # Models without a trace: what they are by count, their ops as a table, and what is refused.
+# figures: shown
 . validate/tests/golden/common
 
 try workload list --format csv | sed -n '1,/^deepseek-r1,/p; /^gpt-oss/p; /^qwen3.5/p'

@@ -1,4 +1,5 @@
 # The options of a workload: the table, and that each command keeps to it: it takes a row, or refuses it with the table's reason.
+# figures: shown
 . validate/tests/golden/common
 
 try workload options
