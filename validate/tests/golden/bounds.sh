@@ -1,4 +1,5 @@
 # What asks for more than there is: memory of the machine, work in one op, a worker's time. One line each, and soon.
+# tier: gate
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 step() { try run -c "$1" -t "$TMP/t.db" --range decode_step_1 --set 'dram.capacity=1 GiB'; }

@@ -1,6 +1,7 @@
 # npusim calibrate of an NPU: the error it tells is the one that npusim validate finds of the file it writes, whatever key it fits, those
 # from which others follow too (a memory's pin rate from its bandwidth); a key that no row moves is refused; two odd rows of ten do
 # not decide.
+# tier: gate
 . validate/tests/golden/common
 TPU=configs/npu/tpu-v6e.yaml
 cat >"$TMP/ops.csv" <<END

@@ -1,6 +1,7 @@
 # npusim calibrate by every key of every plan in configs/calibrate, each alone and all of a plan together: the error and bias it tells
 # are those that npusim validate finds of the file it writes. Each plan is held on a machine that it is for, by few rows which its
 # keys move; a plan that is not in the list below says so.
+# tier: nightly
 . validate/tests/golden/common
 
 # products; attention of prompts as a fused kernel does it; as a TPU's kernels do it

@@ -1,5 +1,6 @@
 # The committed studies: their files hold together, quick ones run, and the roofline's figures are those of pencil and paper. Whether
 # verdicts and pages are still those of validate/CLAIMS.md and results/studies says validate/tools/stale.py.
+# tier: gate
 . validate/tests/golden/common
 studies=$(grep -l '^study: 1' configs/studies/*.yaml)
 # shellcheck disable=SC2086

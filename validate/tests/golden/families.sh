@@ -1,6 +1,7 @@
 # What configs/accuracy/families.yaml records of NPUs when they were new, beside what their sheets' configurations are off today: true
 # time over simulated (10th, 50th and 90th percentile), by class. The record stays as it was found, before anyone had seen a row; a
 # configuration or an engine that moves is seen here, and says by how much it has come nearer since.
+# tier: nightly
 . validate/tests/golden/common
 record() { # MACHINE CLASS
 	awk -v m="machine: $1," -v c="$2" '/^families:/ { exit } /^- [{]/ { on = index($0, m) > 0 }

@@ -1,6 +1,7 @@
 # How sure a time is where no silicon of the machine's family was met: by class of op, and said so. One sequence on a Tenstorrent
 # n150, as tt-metal's PERF.md tells it (8 bits, another family than any rows here): 84.7, 47.6 and 25.2 tokens/s. The interval of a
 # TPU's rows held none of them.
+# tier: gate
 . validate/tests/golden/common
 
 within() { # PUBLISHED MODEL

@@ -1,4 +1,5 @@
 # One word for what bounds an op, and one share of its time, whoever says it: table, JSON, CSV, timeline, database, page.
+# tier: gate
 . validate/tests/golden/common
 command -v sqlite3 >/dev/null || { echo "not run: no sqlite3"; exit 0; }
 quiet trace import $TRACE -o "$TMP/t.db"

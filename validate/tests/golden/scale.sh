@@ -1,4 +1,5 @@
 # A measured decode step asked at another batch and context: the head and totals of a run, and what is refused.
+# tier: gate
 . validate/tests/golden/common
 
 step=traces/h200/steps/kineto_llama8b_b1_c2048.json.gz

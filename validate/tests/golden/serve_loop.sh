@@ -1,7 +1,7 @@
 # Requests that come when others leave, and an inference engine's host: what it says of itself, what it adds, and what cannot be.
 . validate/tests/golden/common
 number() { sed -n "s/^ *\"$1\": \([-0-9.e+]*\),*\$/\1/p" "$2" | head -n 1; }
-serve() { "$NPUSIM" serve -c configs/npu/edge.yaml -m llama-3.2-1b --layers 2 --prompt exp:200 --output exp:60 --number 60 --check 0 "$@"; }
+serve() { "$NPUSIM" serve -c tpu-v6e -m llama-3.2-1b --layers 2 --prompt exp:200 --output exp:60 --number 60 --check 0 "$@"; }
 
 serve --concurrency 1 --format json >"$TMP/1"
 serve --concurrency 4 --format json >"$TMP/4"

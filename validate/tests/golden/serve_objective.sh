@@ -1,16 +1,17 @@
 # Requests as what a search and limits are asked of: the goal holds by npusim serve, workers change nothing, and what is refused.
 . validate/tests/golden/common
-T='rate=5/s,number=12,prompt=100,output=12'
+T='rate=5/s,number=4,prompt=32,output=3,max_batch=2'
 AXES="--axis cores=2,4 --axis dram.channels=4,8"
-design() { "$NPUSIM" design -c edge -m qwen2-0.5b $AXES -n 8 --serve "$T" "$@"; }
-limits() { "$NPUSIM" limits -c edge -m qwen2-0.5b --serve "$T" --pairs 0 "$@"; }
+design() { "$NPUSIM" design -c edge -m qwen2-0.5b $AXES -n 4 --serve "$T" "$@"; }
+# A machine whose mappings are given: its mapper searches for none, and limits has some hundred machines to ask.
+limits() { "$NPUSIM" limits -c tpu-v6e -m qwen2-0.5b --serve "$T" --pairs 0 "$@"; }
 
 design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json -j 1 >"$TMP/one.json"
 design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json -j 3 | cmp - "$TMP/one.json" && echo "the same with three workers"
 grep '"reached"' "$TMP/one.json"
 design --reach 'tpot_p99_ms <= 25' --format csv | sed -n 1p
-"$NPUSIM" serve -c "$TMP/d.yaml" -m qwen2-0.5b --rate 5/s --number 12 --prompt 100 --output 12 --slo-tpot '25 ms' >/dev/null && echo "serve says so, too"
-printf 'serve: {rate: 5/s, number: 12, prompt: 100, output: 12}\n' >"$TMP/t.yaml"
+"$NPUSIM" serve -c "$TMP/d.yaml" -m qwen2-0.5b --rate 5/s --number 4 --prompt 32 --output 3 --max-batch 2 --slo-tpot '25 ms' >/dev/null && echo "serve says so, too"
+printf 'serve: {rate: 5/s, number: 4, prompt: 32, output: 3, max_batch: 2}\n' >"$TMP/t.yaml"
 T=$TMP/t.yaml design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json | cmp - "$TMP/one.json" && echo "and of a file"
 
 limits -j 1 --format csv >"$TMP/one.csv"
@@ -18,7 +19,7 @@ limits -j 3 --format csv | cmp - "$TMP/one.csv" && echo "limits: the same with t
 limits | sed -n '1p; /^buys most/p' | sed 's/[0-9][0-9]*\.[0-9]*/#/g; s/[0-9][0-9.]* GB.s/#/g'
 
 echo "a machine that keeps no rate has 0 of them, which is an answer and the worst"
-keeps() { "$NPUSIM" design -c edge -m qwen2-0.5b --axis dram.channels=8,16 -n 8 --serve 'find_rate,slo_tpot=9 ms,number=8,prompt=100,output=12' --format csv "$@" | awk -F, '{ print $1, $3, (NR == 1 || $5 == 0 ? $5 : "some"), $NF }'; }
+keeps() { "$NPUSIM" design -c edge -m qwen2-0.5b --axis dram.channels=8,16 -n 4 --serve 'find_rate,slo_tpot=9 ms,number=3,prompt=32,output=3,max_batch=2' --format csv "$@" | awk -F, '{ print $1, $3, (NR == 1 || $5 == 0 ? $5 : "some"), $NF }'; }
 keeps --reach 'max_rate >= 5'
 keeps --maximize max_rate
 

@@ -1,4 +1,5 @@
 # A sweep of the traced step: its tables, that they do not depend on workers, shards, kills or where the trace comes from.
+# tier: gate
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 cat >"$TMP/s.yaml" <<EOF

@@ -1,4 +1,5 @@
 # A guided search against the whole grid and against as many random points: hypervolume of latency and parts, in closed form.
+# tier: nightly
 . validate/tests/golden/common
 STUDY=configs/studies/balance.yaml
 rows() { "$NPUSIM" sweep "$@" --format csv 2>"$TMP/said" || { echo "exit $?"; cat "$TMP/said"; }; }
@@ -40,9 +41,3 @@ tail -n +2 "$TMP/option.csv" | cut -d, -f2-7 | sort | uniq -d | wc -l
 rows $STUDY --guided $n -o "$TMP/r.db" -j1 >"$TMP/again.csv"
 cmp "$TMP/option.csv" "$TMP/again.csv" && grep -o '[0-9]* ran$' "$TMP/said"
 "$NPUSIM" pareto "$TMP/r.db" | head -n 1 | cut -d' ' -f2-
-try sweep $STUDY --guided 20 --shard 1/2
-bad() { sed "\$a sample: $1" $STUDY >"$TMP/s.yaml"; try sweep "$TMP/s.yaml" --dry-run; }
-bad guided
-bad '{kind: guidd, n: 10}'
-bad '{kind: lhs, n: 10, generation: 4}'
-bad '{kind: guided, n: 10, generation: 4}'

@@ -3,12 +3,12 @@
 
 cat >"$TMP/s.yaml" <<'END'
 sweep: 1
-base: configs/npu/edge.yaml
+base: configs/npu/tpu-v6e.yaml
 workload: {name: qwen2-0.5b}
-serve: {rate: 5/s, number: 20, prompt: 200, output: exp:30, slo_ttft: 90 ms}
+serve: {rate: 5/s, number: 6, prompt: 32, output: exp:4, max_batch: 2, slo_ttft: 90 ms}
 fidelity: analytic
 axes:
-  dram.channels: [2, 4]
+  dram.bandwidth: [800 GB/s, 1600 GB/s]
 objectives: [area_mm2, {name: user, maximize: tokens_per_s_user}]
 constraints: within_bounds > 0
 END
@@ -19,16 +19,16 @@ try sweep "$TMP/s.yaml" -o "$TMP/r.db" 2>/dev/null | sed 's/[0-9][0-9]*\.[0-9]*/
 sed -n 1p "$TMP/one.csv"
 "$NPUSIM" sweep "$TMP/s.yaml" -o "$TMP/r.db" 2>&1 >/dev/null | grep "there already"
 "$NPUSIM" export "$TMP/r.db" sweeps | grep -o "requests: [^\"]*"
-sed 's/number: 20/number: 21/' "$TMP/s.yaml" >"$TMP/other.yaml"
+sed 's/number: 6/number: 7/' "$TMP/s.yaml" >"$TMP/other.yaml"
 "$NPUSIM" sweep "$TMP/other.yaml" -o "$TMP/r.db" 2>&1 >/dev/null | grep -c "there already"
-"$NPUSIM" serve -c configs/npu/edge.yaml --set dram.channels=4 -m qwen2-0.5b --rate 5/s --number 20 --prompt 200 \
-	--output exp:30 --slo-ttft '90 ms' --format json >"$TMP/serve.json"
+"$NPUSIM" serve -c configs/npu/tpu-v6e.yaml --set 'dram.bandwidth=1600 GB/s' -m qwen2-0.5b --rate 5/s --number 6 --prompt 32 \
+	--output exp:4 --max-batch 2 --slo-ttft '90 ms' --format json >"$TMP/serve.json"
 p99=$(sed -n '/"ttft_ms"/,/}/s/^ *"p99": \([0-9.]*\).*/\1/p' "$TMP/serve.json")
 echo "as serve says: $(tail -n 1 "$TMP/one.csv" | tr , '\n' | grep -cx "$p99")"
 try pareto "$TMP/r.db" --sweep 1 --maximize 1/ttft_p99_ms | sed 's/[0-9][0-9]*\.[0-9]*/#/g; s/  */ /g; s/--*/-/g'
 
 echo "the largest rate within bounds"
-sed 's|^serve:.*|serve: {find_rate: true, slo_ttft: 400 ms, number: 20, prompt: 200, output: 30}|; s/user, maximize.*}/rate, maximize: max_rate}/' "$TMP/s.yaml" >"$TMP/f.yaml"
+sed 's|^serve:.*|serve: {find_rate: true, slo_ttft: 3 ms, number: 4, prompt: 32, output: 3, max_batch: 2}|; s/user, maximize.*}/rate, maximize: max_rate}/' "$TMP/s.yaml" >"$TMP/f.yaml"
 "$NPUSIM" sweep "$TMP/f.yaml" --format csv 2>/dev/null | cut -d, -f6 | sed 's/\..*//' | awk 'NR == 1 { print } NR > 1 { print ($1 > 0), (NR == 2 || $1 >= was); was = $1 }'
 
 fails() { # SED EXPRESSION
@@ -37,12 +37,12 @@ fails() { # SED EXPRESSION
 }
 fails 's/rate: 5/rat: 5/'
 fails 's/rate: 5.s/rate: 5/'
-fails 's/number: 20/number: 0/'
-fails 's/number: 20/find_rate: maybe/'
+fails 's/number: 6/number: 0/'
+fails 's/number: 6/find_rate: maybe/'
 fails 's/slo_ttft: 90 ms/slo_ttft: 90/'
-fails 's/rate: 5.s, number: 20, prompt: 200, output: exp:30/requests: absent.csv/'
+fails 's/rate: 5.s, number: 6, prompt: 32, output: exp:4, max_batch: 2/requests: absent.csv/'
 fails 's/^serve:.*/serve: 4/'
 fails 's/^workload:.*/trace: x.db/'
-fails 's/dram.channels: .*/model.batch: [1, 2]/'
+fails 's/dram.bandwidth: .*/model.batch: [1, 2]/'
 fails 's/tokens_per_s_user/roofline_us/'
 fails 's/^serve.*//'

@@ -1,4 +1,5 @@
 # A run over time: what threads and counters there are, the same file again, and nothing torn when it cannot be written.
+# tier: gate
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 # Names of threads and counters, spans a process, arrows. One event a line.
