@@ -1,4 +1,5 @@
 # npusim ablate: the study of the report's recommendations, a small file as a table, and what is refused.
+# tier: gate
 . validate/tests/golden/common
 STUDY=configs/studies/npu-recommendations.yaml
 

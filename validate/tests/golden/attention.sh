@@ -1,4 +1,5 @@
 # Algorithms of attention by name: what each is by count, simulated on an NPU and on GPUs, as an axis of a sweep.
+# tier: gate
 . validate/tests/golden/common
 try workload attend llama-3.1-8b --context 8192
 try workload attend deepseek-v3 --batch 16 --context 4096 --format csv

@@ -1,6 +1,6 @@
 # Every GPU that comes with npusim says what its board takes: a prompt of Llama 1B and a step of one sequence fit
 # under its cap, and take more than the board at rest; a higher cap is never slower; every number says where it is from.
-# tier: gate
+# tier: nightly
 . validate/tests/golden/common
 number() { sed -n "s/^  \"$1\": \(-\{0,1\}[0-9.]*\).*/\1/p" "$2"; }
 step() { # GPU PHASE OPTION...

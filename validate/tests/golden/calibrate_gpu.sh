@@ -1,7 +1,7 @@
 # npusim calibrate of a GPU by every key of its plans, each alone: the error it tells is the one that npusim validate finds of the file
 # it writes, on the fitted split; a key that moves no sample is refused. Each key stands below with a profile in which there are
 # kernels that it is of; those of h200-attention.yaml move those of micro/attention.json.gz alone, which take minutes: not held here.
-# tier: gate
+# tier: nightly
 . validate/tests/golden/common
 keys_of() {
 	case $1 in

@@ -15,6 +15,6 @@ wide workload list
 wide workload list --quant
 wide workload list --architectures
 wide workload options
-wide limits -c edge -m qwen2-0.5b
-wide limits -c dsocr -m llama-3.2-1b --fidelity analytic
+wide limits -c tpu-v6e -m qwen2-0.5b --layers 1
+wide limits -c dsocr -m llama-3.2-1b --layers 1 --fidelity analytic
 echo "all fits"

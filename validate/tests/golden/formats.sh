@@ -25,7 +25,7 @@ written() { # ARGUMENT...: of npusim
 }
 written run -c edge -m qwen3-0.6b --layers 2 --fidelity analytic
 written run -c edge -m qwen3-0.6b --layers 2 --fidelity analytic --stages 'prefill:tokens=8; decode:tokens=4'
-written limits -c edge -m qwen3-0.6b --layers 1 --fidelity analytic --pairs 1
+written limits -c tpu-v6e -m qwen3-0.6b --layers 1 --fidelity analytic --pairs 1
 written config peaks edge
 written config area edge h200
 written config show edge

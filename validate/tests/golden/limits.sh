@@ -20,8 +20,9 @@ head -n 1 "$TMP/analytic.csv"
 "$NPUSIM" limits -c $ON $W -j 1 >"$TMP/one"
 "$NPUSIM" limits -c $ON $W -j 3 >"$TMP/three"
 cmp "$TMP/one" "$TMP/three" && echo "the same with three workers"
-sed 's/^[^:]*: [0-9.]* us in closed form, [0-9.]* us with events/MACHINE: in closed form, with events/;/^parameter/,$d;s/[0-9][0-9.]* %/N %/g;s/^[0-9]* runs in closed form and [0-9]* with/N runs in closed form and N with/' "$TMP/one" |
-	sed -n '1,/costs nothing/p'
+sed 's/^[^:]*: [0-9.]* us in closed form, [0-9.]* us with events/MACHINE: in closed form, with events/;/^parameter/,$d;s/^[0-9]* runs in closed form and [0-9]* with/N runs in closed form and N with/' "$TMP/one" |
+	sed -n '1,/costs nothing/p' | tr -s ' \n' ' ' | sed 's/ \(waits for\|N runs\|saves,\|~\|buys\|only\|as a switch\|a part\|costs nothing\)/\n\1/g'
+echo
 awk '/not possible/ { exit } length > 100' "$TMP/one"
 # A DMA that carries little more than DRAM gives: both or none.
 "$NPUSIM" limits -c $CONFIG $W --set 'dma.width=32 B' --fidelity analytic --format csv >"$TMP/narrow.csv"

@@ -1,4 +1,5 @@
 # npusim probe kernel and occupancy: kernels by their description, beside what was published and measured of them.
+# tier: gate
 . validate/tests/golden/common
 try probe kernel
 try probe kernel -c h100 l4-v6a h100-phase4x --format csv

@@ -16,7 +16,7 @@ on_npu() { # OPTIONS...
 	END { printf "%s its roofline, %.2f tokens in its time\n", us < us_least ? "under" : "at or above", tokens }'
 }
 
-on_npu -m deepseek-ocr --context 1024
+on_npu -m deepseek-ocr --context 1024 --fidelity analytic
 on_npu -m deepseek-ocr --context 1024 --style eager --fidelity analytic
 on_npu -m llama-3.2-1b --batch 16 --context 8192 --quant w4a16_g128 --fidelity analytic
 on_npu -m llama-3.2-1b --phase prefill --tokens 256 --fidelity analytic

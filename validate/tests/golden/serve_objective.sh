@@ -4,7 +4,7 @@ T='rate=5/s,number=4,prompt=32,output=3,max_batch=2'
 AXES="--axis cores=2,4 --axis dram.channels=4,8"
 design() { "$NPUSIM" design -c edge -m qwen2-0.5b $AXES -n 4 --serve "$T" "$@"; }
 # A machine whose mappings are given: its mapper searches for none, and limits has some hundred machines to ask.
-limits() { "$NPUSIM" limits -c tpu-v6e -m qwen2-0.5b --serve "$T" --pairs 0 "$@"; }
+limits() { "$NPUSIM" limits -c tpu-v6e -m qwen2-0.5b --layers 1 --serve "$T" --pairs 0 "$@"; }
 
 design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json -j 1 >"$TMP/one.json"
 design --reach 'tpot_p99_ms <= 25' -o "$TMP/d.yaml" --format json -j 3 | cmp - "$TMP/one.json" && echo "the same with three workers"

@@ -23,9 +23,9 @@ sed -n 1,4p "$TMP/l" | sed 's/[0-9][0-9.e+]*/#/g'
 N="--number 20" find_rate --slo-tpot '3.6 ms' --limits --format csv | awk -F, 'NR == 1 { print } NR > 1 && $4 != "" { if (last && $4 > last) bad = 1; last = $4; n++; if ($1 == "dram.channels") more = $5 > 5 } END { print (n > 4) ", sorted " !bad ", channels pay " more }'
 
 echo "from no rate to one, and to any: in words, and no number that is none"
-for prompt in 200 16; do
+for prompt in 600 16; do
 	for f in table csv json; do
-		"$NPUSIM" serve -c l4 -m llama-3.2-1b --layers 2 --prompt $prompt --output 20 --number 4 --check 0 --find-rate --slo-tpot '2.6 ms' --limits --format $f >"$TMP/n.$f" 2>/dev/null
+		"$NPUSIM" serve -c l4 -m llama-3.2-1b --layers 2 --prompt $prompt --output 20 --number 8 --check 0 --find-rate --slo-tpot '2.6 ms' --limits --format $f >"$TMP/n.$f" 2>/dev/null
 	done
 	sed -n '/^next/p' "$TMP/n.table" | sed 's/[0-9][0-9.]*\/s/#\/s/'
 	grep '^dram.channels' "$TMP/n.csv" | sed 's/,[0-9]*\.[0-9]*,/,#,/'

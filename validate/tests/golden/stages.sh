@@ -25,8 +25,8 @@ done
 
 # A single stage is the plain run, and stored as it.
 for f in "-c $CONFIG" "-c $CONFIG --fidelity analytic" "-c configs/gpu/h200.yaml"; do
-	"$NPUSIM" run $f -m qwen3-0.6b --context 300 -o "$TMP/r.db" --format json >"$TMP/plain.json"
-	"$NPUSIM" run $f -m qwen3-0.6b --stages decode:context=300 -o "$TMP/r.db" --format json >"$TMP/one.json"
+	"$NPUSIM" run $f -m qwen3-0.6b --layers 2 --context 300 -o "$TMP/r.db" --format json >"$TMP/plain.json"
+	"$NPUSIM" run $f -m qwen3-0.6b --layers 2 --stages decode:context=300 -o "$TMP/r.db" --format json >"$TMP/one.json"
 	for v in total_us energy_uj dram_read_bytes roofline_us fused_us spread_ppm run; do
 		[ "$(field $v "$TMP/plain.json")" = "$(field $v "$TMP/one.json")" ] || echo "$f: $v differs"
 	done
