@@ -52,7 +52,8 @@ struct launch {
 	const char *name;
 	struct bound_same s;
 	double flops;        /* in the time of its bytes; not a number: not known */
-	double memory, math; /* percent of the peaks */
+	double memory, math; /* percent of the peaks; of memory DRAM's, or its busiest level's where that decides */
+	double busiest;      /* not a number: not counted */
 	enum roof_pipe pipe;
 	enum roof_class class;
 	const struct rule *rule; /* NULL: none */
@@ -71,6 +72,19 @@ static enum roof_class untimed(double intensity, double ridge)
 	return intensity < ridge ? ROOF_MEMORY : ROOF_COMPUTE;
 }
 
+/* A ridge is one of DRAM, so what is above it is held against DRAM. Else its busiest level of memory counts: an L2 at 94 % holds
+ * a kernel as DRAM does. The percentage that decided is the one that stays. */
+static void by_use(struct launch *b, double ridge, const struct roof_rule *rule)
+{
+	const double intensity = bound_intensity(b->flops, b->s.bytes);
+
+	b->class = roof_classify(rule, intensity, ridge, b->memory, b->math);
+	if (b->class == ROOF_COMPUTE || !(b->busiest > b->memory))
+		return;
+	b->memory = b->busiest;
+	b->class = roof_classify(rule, intensity, ridge, b->memory, b->math);
+}
+
 static void classify(struct launch *b, const struct roof *f, const struct roof_rule *rule)
 {
 	if (isnan(b->memory))
@@ -82,8 +96,7 @@ static void classify(struct launch *b, const struct roof *f, const struct roof_r
 	else if (isnan(b->memory) || isnan(b->math))
 		b->class = ROOF_UNKNOWN;
 	else
-		b->class = roof_classify(rule, bound_intensity(b->flops, b->s.bytes), roof_ridge(f, b->pipe), b->memory,
-		                         b->math);
+		by_use(b, roof_ridge(f, b->pipe), rule);
 }
 
 static void by_counters(struct launch *b, const struct counted *x)
@@ -105,7 +118,8 @@ static void by_counters(struct launch *b, const struct counted *x)
 			          : bits > 4  ? ROOF_FP8
 			                      : ROOF_FP4;
 	}
-	b->memory = fmax(x->v[COUNTER_DRAM_PCT], x->v[COUNTER_MEM_PCT]); /* of one that is not a number the other */
+	b->memory = x->v[COUNTER_DRAM_PCT];
+	b->busiest = x->v[COUNTER_MEM_PCT];
 	b->math = x->v[COUNTER_SM_PCT];
 }
 
@@ -147,6 +161,7 @@ static struct launch bound_start(const char *name, uint64_t count, uint64_t ns, 
 		                .flops = only_moves(r) ? 0 : NAN,
 		                .memory = NAN,
 		                .math = NAN,
+		                .busiest = NAN,
 		                .rule = r };
 }
 

@@ -13,7 +13,7 @@
  *   compute   intensity at or above the ridge, and math at least `margin` times memory
  *   balanced  the rest: neither is clearly the one that holds it back
  *   unknown   neither counters nor shapes
- * Memory is the busiest level of it: an L2 at 94 % holds a kernel as DRAM does. Where the operations are not known the intensity
+ * Memory is DRAM, or the busiest level of it where that makes no difference to a kernel above the ridge (bound.c). Where the operations are not known the intensity
  * is not a number: such a kernel may be memory-bound by its use, and is never called compute-bound.
  * The report has no class "latency"; its "balanced" (low in both) is mostly that. */
 #ifndef NPUSIM_SIM_PROFILE_ROOF_H
