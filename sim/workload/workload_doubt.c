@@ -5,25 +5,28 @@
  * But the card that ran the launch is known: its own model, given these sizes and the recorded grid, must come near the time that
  * was measured. FAR times off is no model error (the worst kernel class is off by a factor of two), so such a launch is treated as
  * one that no rule knows.
- * Leaves out: launches under LITTLE, where fixed costs decide; collectives, which wait for other chips; cards without a
- * configuration. */
+ * Leaves out: launches under LITTLE, where fixed costs decide; collectives, which wait for other chips; copies and sets, whose
+ * bytes are recorded; cards without a configuration. */
 #include <stdlib.h>
 
 #include "arch/gpu/kernels.h"
 #include "arch/machine/machine_conf.h"
 #include "sim/engine/gpu_baseline.h"
 #include "sim/workload/workload_int.h"
+#include "traces/trace.h"
 
 #define FAR    10
 #define LITTLE (20 * PS_US)
 
-static bool contradicts(const struct op *o, ps_t simulated)
+static bool contradicts(const struct op_stream *s, const struct op *o, ps_t simulated)
 {
 	const ps_t measured = o->measured_ns * 1000, more = ps_max(measured, simulated),
 		   less = ps_min(measured, simulated);
 
-	return o->kind != OP_OPAQUE && o->kind != OP_COLLECTIVE && o->kind != OP_HOST_SYNC && o->n_launches &&
-	       !o->listed && measured && simulated && more > LITTLE && more / FAR > less;
+	if (o->kind == OP_OPAQUE || o->kind == OP_COLLECTIVE || o->kind == OP_HOST_SYNC || o->listed ||
+	    !o->n_launches || s->launches[o->first_launch].kind != TRACE_KERNEL)
+		return false;
+	return measured && simulated && more > LITTLE && more / FAR > less;
 }
 
 /* What is said of them, by the one whose times are farthest apart. */
@@ -68,7 +71,7 @@ static int mark(struct workload *w, const struct gpu_baseline *b, struct err *e)
 	for (uint32_t i = 0; i < s->n_ops; i++) {
 		const struct op *o = &s->ops[i];
 
-		if (!contradicts(o, b->op_ps[i]))
+		if (!contradicts(s, o, b->op_ps[i]))
 			continue;
 		if (!n || apart(o, b->op_ps[i]) > apart(&s->ops[worst], b->op_ps[worst]))
 			worst = i;
