@@ -1,3 +1,4 @@
+# tier: gate
 # The cheapest machine for a goal: what is said, that it is one, that workers change nothing, and what is refused.
 . validate/tests/golden/common
 TOY="-m llama-3.2-1b --layers 2 --context 256 --fidelity analytic"

@@ -1,3 +1,4 @@
+# tier: gate
 # A model without a trace on an NPU and on a GPU.
 . validate/tests/golden/common
 

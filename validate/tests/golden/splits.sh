@@ -1,3 +1,4 @@
+# tier: gate
 # A model over several chips: stages, replicas, experts; what is refused. R1 whole on eight chips, on one screen.
 set -u
 run() { "$NPUSIM" run --fidelity analytic "$@" || echo "exit $?"; }

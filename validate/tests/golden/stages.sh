@@ -1,3 +1,4 @@
+# tier: gate
 # The stages of a request as one answer: of a model, of ranges, on an NPU and on a GPU; what is kept of it; what is refused.
 . validate/tests/golden/common
 

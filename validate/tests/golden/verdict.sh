@@ -1,3 +1,4 @@
+# tier: gate
 # What is said first of a run: tokens a second by hand arithmetic on three machines, both ratios, one page, and nothing where
 # most of the time is not simulated.
 . validate/tests/golden/common
