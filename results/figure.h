@@ -130,7 +130,7 @@
 	       .place = 260, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "that a chip sends over its links") \
 	NUMBER(links_ps, ROW, FIGURE_US, .pipe = FIGURE_PIPE_TIME, .json = "links_us", .part = FIGURE_REST, .name = "links_us", \
 	       .place = 262, .zero = FIGURE_ABSENT, .help = "that collectives take of the links") \
-	NUMBER(chips, ROW, FIGURE_COUNT, .pipe = FIGURE_PIPE_ALL, .json = "chips", .part = FIGURE_REST, .name = "chips", \
+	NUMBER(chips, ROW, FIGURE_COUNT, .pipe = FIGURE_PIPE_ALL, .level = true, .json = "chips", .part = FIGURE_REST, .name = "chips", \
 	       .place = 264, .zero = FIGURE_ABSENT, \
 	       .help = "that the workload is split over: energy, area and cost are of them all, all else is one's, of unlike ones the mean's") \
 	NUMBER(bubble_ps, ROW, FIGURE_US, .pipe = FIGURE_PIPE_APART, .json = "bubble_us", .part = FIGURE_REST, .name = "bubble_us", \

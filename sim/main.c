@@ -53,6 +53,7 @@
  *   sim                this file: the table of commands
  *
  *   validate/tests     unit, contract, model, property, fuzz, golden, page, bench
+ *   validate/recipes   each "how to add" of the READMEs done to a toy
  *   validate/cuda      measurements and reference kernels for a GPU
  *   validate/silicon   how ten rows of one's own chip are measured
  *   validate/tools     the scripts behind make's targets */

@@ -40,9 +40,13 @@ static const struct unit rate_units[] = { { "TB/s", UINT64_C(1000000000000), 1 }
 static const struct unit freq_units[] = {
 	{ "GHz", 1000000, 1 }, { "MHz", 1000, 1 }, { "kHz", 1, 1 }, { "Hz", 1, 1000 }, { NULL, 0, 0 }
 };
-static const struct unit time_units[] = {
-	{ "ms", UINT64_C(1000000000), 1 }, { "us", 1000000, 1 }, { "ns", 1000, 1 }, { "ps", 1, 1 }, { NULL, 0, 0 }
-};
+static const struct unit time_units[] = { { "ms", UINT64_C(1000000000), 1 },
+	                                  { "us", 1000000, 1 },
+	                                  { "ns", 1000, 1 },
+	                                  { "ps", 1, 1 },
+	                                  { "s", UINT64_C(1000000000000),
+	                                    1 }, /* last: read, and not what a value is printed in */
+	                                  { NULL, 0, 0 } };
 static const struct unit energy_units[] = {
 	{ "uJ", 1000000000, 1 }, { "nJ", 1000000, 1 }, { "pJ", 1000, 1 }, { "fJ", 1, 1 }, { NULL, 0, 0 }
 };

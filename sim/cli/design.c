@@ -2,7 +2,9 @@
 #include "sim/cli/design.h"
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
-#define SERVED      60  /* designs that serve requests, each of which takes some fifty steps */
+#define FORMS_MOST  1000000
+#define NOT_SURE    UINT32_MAX /* '--sure' is not given: 0 % is, and is refused */
+#define SERVED      60         /* designs that serve requests, each of which takes some fifty steps */
 
 static int check(struct design_opts *o, struct err *e)
 {
@@ -14,7 +16,7 @@ static int check(struct design_opts *o, struct err *e)
 		return -1;
 	if (o->serve && (o->mix || workload_source(&o->workload) != WORKLOAD_MODEL))
 		return err_set(e, ERR_USAGE, "requests are served by one model, '-m MODEL': option '--serve'");
-	if (o->serve && o->sure_ppm)
+	if (o->serve && o->sure_ppm != NOT_SURE)
 		return err_set(
 			e, ERR_USAGE,
 			"an interval is of a step's time, and what is served has none: without '--sure', and '--reach' for as much"
@@ -23,8 +25,10 @@ static int check(struct design_opts *o, struct err *e)
 		o->forms = o->serve ? SERVED : DESIGN_FORMS;
 	if (!o->fidelity)
 		o->fidelity = o->serve ? "analytic" : "event";
-	if (o->sure_ppm && (o->sure_ppm < 500000 || o->sure_ppm > 990000))
+	if (o->sure_ppm != NOT_SURE && (o->sure_ppm < 500000 || o->sure_ppm > 990000))
 		return err_set(e, ERR_USAGE, "how sure lies between 50 %% and 99 %%, for option '--sure'");
+	if (o->forms > FORMS_MOST)
+		return err_set(e, ERR_USAGE, "more than %d designs, for option '--evaluations'", FORMS_MOST);
 	if (o->events > EVENTS_MOST)
 		return err_set(e, ERR_USAGE, "more than %d designs with events, for option '--events'", EVENTS_MOST);
 	return opt_jobs(&o->jobs, DESIGN_JOBS, e);
@@ -58,7 +62,7 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 		q.events = o->events;
 		q.job.jobs = (unsigned)o->jobs;
 		q.seed = q.job.how.seed = o->seed;
-		q.sure = o->sure_ppm / 1e6;
+		q.sure = o->sure_ppm == NOT_SURE ? 0 : (double)o->sure_ppm / 1e6;
 		rc = design_answer(o, c, &q, a, d, e);
 	}
 	machine_conf_free(c);
@@ -68,7 +72,7 @@ static int design(void *options, const struct opt_list *args, struct doc *d, str
 
 int cmd_design(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct design_opts o = { .events = DESIGN_EVENTS, .seed = RUN_SEED, .start = "steady" };
+	struct design_opts o = { .events = DESIGN_EVENTS, .seed = RUN_SEED, .start = "steady", .sure_ppm = NOT_SURE };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine that is changed, in YAML" },

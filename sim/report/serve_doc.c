@@ -655,7 +655,7 @@ static void json_machine(struct doc *d, const struct serve_run *r)
 
 	pools_doc_machines(r, &s);
 	doc_text(d, "machine", str_c(&s));
-	doc_count(d, "chips", serve_chips(r));
+	doc_count(d, "chips", serve_all_chips(r));
 	doc_free(d, &s);
 }
 

@@ -123,6 +123,15 @@ uint32_t serve_chips(const struct serve_run *r)
 	return build_split_of(&r->own.w.how).tp;
 }
 
+uint32_t serve_all_chips(const struct serve_run *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; r->pools && k < r->pools->n; k++)
+		n += r->pools->pool[k].machines * serve_chips(r->pools->pool[k].r);
+	return r->pools ? n : serve_chips(r);
+}
+
 /* The draft's own model, or the model itself at a share of its cost. */
 static int draft_side(struct serve_run *r, struct err *e)
 {

@@ -120,6 +120,7 @@ int serve_plan(const struct serve_ask *o, struct arrive_plan *p, struct err *e);
 int serve_draw(const struct serve_run *r, uint64_t seed, size_t n, struct arrivals *out, struct err *e);
 /* That share each layer of the model, in a machine. */
 uint32_t serve_chips(const struct serve_run *r);
+uint32_t serve_all_chips(const struct serve_run *r); /* of all machines of all pools */
 void serve_free(struct serve_run *r);
 
 #endif

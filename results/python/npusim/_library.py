@@ -117,7 +117,7 @@ class Library:
             raise_from(e)
 
     def source(self, root: Optional[str]) -> _Source:
-        return _Source(ctypes.sizeof(_Source), os.fsencode(root) if root else None, None, None, None)
+        return _Source(ctypes.sizeof(_Source), text(root) if root else None, None, None, None)
 
     def document(self, result: int) -> bytes:
         """Byte by byte what ``npusim run --format json`` prints."""
@@ -134,12 +134,15 @@ def raise_from(e: _Error) -> None:
     raise Error(e.message.decode(errors="replace"), e.code, os.fsdecode(e.file), e.line, e.column)
 
 
+def text(value: "str | os.PathLike[str]") -> bytes:
+    """A C string. A NUL would end it early, and what stands behind it would be lost."""
+    if "\0" in os.fspath(value):
+        raise Error(f"{value!r} has a NUL in it")
+    return os.fsencode(value)
+
+
 def texts(values: Sequence[str]) -> ctypes.Array:
-    """An array of C strings. A NUL would end one early, and what stands behind it would be lost."""
-    for v in values:
-        if "\0" in v:
-            raise Error(f"{v!r} has a NUL in it")
-    return (c_char_p * len(values))(*[os.fsencode(v) for v in values])
+    return (c_char_p * len(values))(*[text(v) for v in values])
 
 
 _loaded: Optional[Library] = None

@@ -78,7 +78,7 @@ class Simulator:
         """One that comes with npusim ("dsocr", "h200") or a YAML file, with some values otherwise."""
         sets = _sets(changes)
         with self._lock:
-            return Machine(self, self._lib.new("machine_named", self._handle, os.fsencode(name),
+            return Machine(self, self._lib.new("machine_named", self._handle, _library.text(name),
                                                _library.texts(sets), len(sets)), os.fspath(name))
 
     def machine_of(self, yaml: str, changes: Changes = None) -> "Machine":
@@ -193,7 +193,7 @@ class Run:
         """A number by its path; an Error where there is none, or where it is null."""
         value = ctypes.c_double()
         with self.machine._of._lock:
-            self.machine._of._lib.check("get", self._handle, path.encode(), ctypes.byref(value))
+            self.machine._of._lib.check("get", self._handle, _library.text(path), ctypes.byref(value))
         return value.value
 
     def __getitem__(self, path: str) -> Any:
@@ -359,7 +359,7 @@ class Machine:
                           "given": bool(row.given), "source": row.source.decode(errors="replace"), "help": row.help.decode()})
 
         with self._of._lock:
-            self._of._lib.check("parameters", self._handle, key.encode() if key is not None else None,
+            self._of._lib.check("parameters", self._handle, _library.text(key) if key is not None else None,
                                 _library.PARAMETER_FN(each), None)
         return found
 

@@ -9,10 +9,10 @@ printf 'sweep: 1\nbase: %s\nrange: decode_step_1\nfidelity: analytic\naxes: {dra
 "$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" --format csv 2>"$TMP/said" | cut -d , -f 1-3
 tail -n 1 "$TMP/said"
 
-# A product of one number too many, in a trace of 1 kB.
+# A product of one number too many, in a trace of 1 kB; of a card without a model, which would doubt it.
 product() { # M K N >FILE
 	cat <<END
-{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200", "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
+{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA X1", "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
  "traceEvents": [
  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 5, "args": {"External id": 10,
   "Input Dims": [[$1, $2], [$2, $3]], "Input type": ["c10::BFloat16", "c10::BFloat16"], "Concrete Inputs": ["", ""]}},

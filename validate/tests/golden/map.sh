@@ -5,7 +5,7 @@ map() { # TREE
 	(
 		cd "$1" || exit
 		find sim arch workloads traces results validate -type f 2>/dev/null | sed -nE 's/\/[^/]*\.([chSs]|cuh?|sh|js|py)$//p' |
-			sed 's|^validate/tests/.*|validate/tests|' | LC_ALL=C sort -u >"$TMP/folders"
+			sed -E 's,^validate/(tests|recipes)/.*,validate/\1,' | LC_ALL=C sort -u >"$TMP/folders"
 		sed -n '1,/\*\//s|^ \*   \([a-z/]*\)  .*|\1|p' sim/main.c | LC_ALL=C sort >"$TMP/map"
 		comm -23 "$TMP/folders" "$TMP/map" | sed 's|$| is not in the map of sim/main.c|'
 		comm -13 "$TMP/folders" "$TMP/map" | sed 's|$| is in the map of sim/main.c, once too often or without sources|'

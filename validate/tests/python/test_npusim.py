@@ -165,6 +165,7 @@ class Faults(unittest.TestCase):
             (lambda: machine.sweep({"l2.sise": ["1 MiB"]}, **SMALL), "did you mean 'l2.size'?"),
             (lambda: machine.sweep({"model.btch": [1]}, **SMALL), "did you mean 'batch'?"),
             (lambda: npusim.machine("edge", {"l2.size": "1\0"}), "NUL"),
+            (lambda: npusim.machine("edge\0x"), "NUL"),
             (lambda: run.get("totl_us"), "totl_us"),
             (lambda: run.get("measured_us"), "null"),
             (lambda: npusim.results("/none/such"), "no such file"),

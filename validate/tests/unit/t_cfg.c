@@ -163,7 +163,7 @@ TEST(what_is_no_number_is_refused_in_plain_words)
 		{ CFG_T_BYTES, "0x10 B", "has the unit 'x10 B'" },
 		{ CFG_T_BYTES, "1.5.2 B", "has the unit '.2 B'" },
 		{ CFG_T_RATE, "5 GB", "write one of TB/s, TiB/s, GB/s" },
-		{ CFG_T_PS, "3 s", "write one of ms, us, ns or ps" },
+		{ CFG_T_PS, "3 h", "write one of ms, us, ns, ps or s" },
 		{ CFG_T_FREQ, "3 THz", "write one of GHz, MHz, kHz or Hz" },
 		{ CFG_T_PPM, "3 ppm", "'3 ppm' has the unit 'ppm': write a fraction such as '0.85', or '85 %'" },
 		{ CFG_T_U32, "3 MiB", "'3 MiB' is a plain count: write '3', without 'MiB'" },
