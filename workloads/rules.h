@@ -39,6 +39,11 @@ struct rules *rules_load(const char *path, struct err *e); /* NULL path: the def
 struct rules *rules_load_from(const struct source *from, const char *path, struct err *e);
 struct rules *rules_parse(const char *text, size_t n, const char *name, struct err *e); /* of a table in memory */
 void rules_free(struct rules *r);
+/* What only moves has no operations, also where no shape says how much it moves. False of NULL. */
+static inline bool rule_only_moves(const struct rule *r)
+{
+	return r && (r->kind == OP_COPY || r->kind == OP_CONCAT || r->kind == OP_GATHER || r->kind == OP_EMBED);
+}
 /* NULL: no rule. `family` of the answer is by shape already: a product of one row has its m1_family. */
 const struct rule *rules_match(struct rules *r, const struct trace_launch *l);
 /* Cluster from the kernel's name, for profilers that do not record it; false when its rule reads none. */

@@ -143,12 +143,6 @@ static void by_op(struct launch *b, const struct op_stream *s, const struct op *
 	b->pipe = op_is_product(o->kind) ? roof_pipe_of(o->dtype) : ROOF_FP32;
 }
 
-/* What only moves has no operations, also where no shape says how much it moves. */
-static bool only_moves(const struct rule *r)
-{
-	return r && (r->kind == OP_COPY || r->kind == OP_CONCAT || r->kind == OP_GATHER || r->kind == OP_EMBED);
-}
-
 static struct launch bound_start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
 {
 	return (struct launch){ .name = name,
@@ -158,7 +152,7 @@ static struct launch bound_start(const char *name, uint64_t count, uint64_t ns, 
 		                       .bytes = NAN,
 		                       .theoretical = NAN,
 		                       .active = NAN },
-		                .flops = only_moves(r) ? 0 : NAN,
+		                .flops = rule_only_moves(r) ? 0 : NAN,
 		                .memory = NAN,
 		                .math = NAN,
 		                .busiest = NAN,

@@ -224,13 +224,15 @@ static int read_counters(struct loading *g, const struct ynode *n)
 }
 
 /* What the rule has no class for, as neither is used much, is balanced in it. */
-static void apply_rule(struct review *s)
+static void apply_rule(struct review *s, struct rules *rules)
 {
 	const struct roof_rule rule = ROOF_RULE;
 
 	for (size_t i = 0; i < s->n_kernels; i++) {
 		struct review_kernel *k = &s->kernels[i];
 
+		if (rule_only_moves(rules_match(rules, &(struct trace_launch){ .name = k->name })))
+			k->intensity = 0;
 		k->rule = roof_classify(&rule, k->intensity, roof_ridge(&s->roof, ROOF_BF16), k->v[COUNTER_MEM_PCT],
 		                        k->v[COUNTER_SM_PCT]);
 		if (k->rule == ROOF_LATENCY)
@@ -401,7 +403,7 @@ static int review_read_root(struct loading *g, const struct ynode *root, struct 
 	    roof_load(path, NULL, &g->s->roof, g->e) < 0 || read_profile(g, profile, rules) < 0 ||
 	    read_counters(g, counters) < 0)
 		return -1;
-	apply_rule(g->s);
+	apply_rule(g->s, rules);
 	return read_printed(g, root) < 0 ? -1 : read_claims(g, root);
 }
 

@@ -198,7 +198,7 @@ TEST(a_claim_without_sense_is_refused_with_the_name)
 	refused("- {at: a, says: b, printed: '1', is: nothing.share}\n", "nothing.share");
 	refused("- {at: a, says: b, printed: '1', is: some.duration_us}\n", "some.duration_us");
 	refused("- {at: a, says: b, printed: '1', is: top1.share +}\n", "no expression");
-	refused("- {at: a, says: b, printed: '1', is: k4.intensity}\n", "has no value");
+	refused("- {at: a, says: b, printed: '1', is: k1.intensity}\n", "has no value");
 	refused("- {at: a, says: b, printed: one, is: top1.share}\n", "no number");
 	refused("- {at: a, says: b, printed: '1'}\n", "'is' is missing");
 	refused("- {at: a, says: b, printed: '1', is: top1.share}\n", "'why' is missing");
