@@ -84,14 +84,17 @@ static uint64_t threads_of(const struct op_launch *a)
 }
 
 /* Whether another of the op's launches does the work and this one prepares or joins: that has the most threads, but of
- * products and attention, whose parts are joined by as many CTAs as there are results, it is the first. */
-static bool beside(const struct op_stream *s, const struct op *o, uint32_t nth)
+ * products and attention, whose parts are joined by as many CTAs as there are results, it is the first that is not known to
+ * move no operand, as a change of layout is. */
+static bool beside(const struct gpu_launch *l, uint32_t nth)
 {
-	const struct op_launch *at = &s->launches[o->first_launch];
-	bool first = op_is_product(o->kind);
+	const struct op *o = l->op;
+	const struct op_launch *at = &l->stream->launches[o->first_launch];
+	bool product = op_is_product(o->kind);
 
 	for (uint32_t n = 0; n < o->n_launches; n++)
-		if (first ? n < nth && at[n].kind == TRACE_KERNEL : threads_of(&at[n]) > threads_of(&at[nth]))
+		if (product ? n < nth && at[n].kind == TRACE_KERNEL && l[(ptrdiff_t)n - nth].kernel.moves != KERNEL_MOVES_NONE
+		            : threads_of(&at[n]) > threads_of(&at[nth]))
 			return true;
 	return false;
 }
@@ -115,7 +118,7 @@ int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct are
 			l->at = &s->launches[o->first_launch + n];
 			l->kernel = kernels_match(k, l->at->name, o->rule);
 			if (!*l->kernel.name)
-				l->kernel = kernels_default(k, o, beside(s, o, n));
+				l->kernel = kernels_default(k, o, beside(l, n));
 			l->nth = n;
 			l->count = o->n_launches;
 			/* A set beside a kernel clears the kernel's own workspace. */
