@@ -53,16 +53,19 @@ static struct figure_value figure_wall_graph(const struct figures *x, const stru
 
 double figure_ratio_kernels(const struct figures *x, const struct figure_measured *m)
 {
-	return x->total_ps ? (double)m->modelled_ns * 1e3 / (double)x->total_ps : 0;
+	return x->total_ps && m->modelled_ns
+	               ? ((double)m->modelled_ns * 1e3 + (double)x->carried_ps) / (double)figure_whole_ps(x)
+	               : 0;
 }
 
 double figure_ratio_wall(const struct figures *x, const struct figure_measured *m)
 {
-	const double wall = (double)m->wall_ns * 1e3, carried = (double)x->carried_ps;
+	return m->wall_ns < 0 || !x->total_ps ? 0 : (double)m->wall_ns * 1e3 / (double)figure_whole_ps(x);
+}
 
-	if (m->wall_ns < 0 || !x->total_ps || wall <= carried)
-		return 0;
-	return (wall - carried) / (double)x->total_ps;
+double figure_ratio_fused(const struct figures *x)
+{
+	return x->total_ps && x->fused_ps ? (double)(x->fused_ps + x->carried_ps) / (double)figure_whole_ps(x) : 0;
 }
 
 static struct figure_value figure_power(const struct figures *x, const struct figure_measured *m)
@@ -76,13 +79,13 @@ static struct figure_value figure_tokens_per_s(const struct figures *x, const st
 {
 	(void)m;
 	return (struct figure_value){ .known = x->tokens && x->total_ps,
-		                      .x = x->total_ps ? (double)x->tokens * 1e12 / (double)x->total_ps : 0 };
+		                      .x = x->total_ps ? (double)x->tokens * 1e12 / (double)figure_whole_ps(x) : 0 };
 }
 
 static struct figure_value figure_token_uj(const struct figures *x, const struct figure_measured *m)
 {
 	(void)m;
-	return (struct figure_value){ .known = x->tokens && x->energy_fj,
+	return (struct figure_value){ .known = x->tokens && x->energy_fj && !x->carried_ps,
 		                      .x = x->tokens ? (double)x->energy_fj / 1e9 / (double)x->tokens : 0 };
 }
 

@@ -73,7 +73,7 @@
 	MADE(figure_speedup_kernels, .unit = "", .json = "speedup_kernels", .part = FIGURE_REST, .zero = FIGURE_NULL, \
 	     .help = "measured kernels over simulated time, of the ops that are simulated") \
 	MADE(figure_speedup_wall, .unit = "", .json = "speedup_wall", .part = FIGURE_REST, .zero = FIGURE_NULL, \
-	     .help = "measured wall time less carried over simulated time") \
+	     .help = "measured wall time over simulated time, with what is carried") \
 	MADE(figure_copies, .unit = "us", .json = "measured_copies_us", .part = FIGURE_REST, \
 	     .help = "measured copies and sets") \
 	NUMBER(dram_read_bytes, COLUMN, FIGURE_BYTES, .json = "dram_read_bytes", .part = FIGURE_REST, .name = "dram_read_bytes", \
@@ -202,6 +202,12 @@ struct figure_measured {
 	int64_t wall_ns;                 /* -1: unknown */
 };
 
+/* What a step takes: what is simulated, and as measured what no rule knows. */
+static inline uint64_t figure_whole_ps(const struct figures *x)
+{
+	return x->total_ps ? x->total_ps + x->carried_ps : 0;
+}
+
 enum figure_kept { FIGURE_MADE, FIGURE_COLUMN, FIGURE_ROW, FIGURE_DROPPED };
 enum figure_part { FIGURE_NOWHERE, FIGURE_HEAD, FIGURE_WALL, FIGURE_EFFORT, FIGURE_REST }; /* of the JSON, in order */
 enum figure_zero { FIGURE_ZERO, FIGURE_NULL, FIGURE_ABSENT }; /* what 0 means: itself, not known, does not apply */
@@ -258,6 +264,7 @@ struct figure_value figure_value(const struct figure *f, const struct figures *x
 /* Measured kernels, and wall time, over simulated time. Carried ops are in neither side of either. 0: unknown. */
 double figure_ratio_kernels(const struct figures *x, const struct figure_measured *m);
 double figure_ratio_wall(const struct figures *x, const struct figure_measured *m);
+double figure_ratio_fused(const struct figures *x); /* of the traced GPU, fused and graphed */
 /* The number of a figure that is one, as it is kept. */
 uint64_t figure_number(const struct figure *f, const struct figures *x);
 void figure_set(const struct figure *f, struct figures *x, uint64_t number);

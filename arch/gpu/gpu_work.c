@@ -93,7 +93,8 @@ static bool beside(const struct gpu_launch *l, uint32_t nth)
 	bool product = op_is_product(o->kind);
 
 	for (uint32_t n = 0; n < o->n_launches; n++)
-		if (product ? n < nth && at[n].kind == TRACE_KERNEL && l[(ptrdiff_t)n - nth].kernel.moves != KERNEL_MOVES_NONE
+		if (product ? n < nth && at[n].kind == TRACE_KERNEL &&
+		                      l[(ptrdiff_t)n - nth].kernel.moves != KERNEL_MOVES_NONE
 		            : threads_of(&at[n]) > threads_of(&at[nth]))
 			return true;
 	return false;

@@ -75,29 +75,29 @@ const OP_TIPS = [
 
 /* Times of the GPU that was traced, where they are known, beside the simulated one. */
 function measuredTiles(r) {
-	/* What was carried along has no simulated time to stand beside; which part of it is kernels is not stored. */
-	const ratio = (measured) => (r.total_us > 0 ? times(measured / r.total_us) : '–'),
-		kernels = r.carried_us > 0 ? '' : `${ratio(r.kernels_us)} the simulated time; `;
+	/* With what is carried along, as measured. */
+	const whole = r.total_us + r.carried_us,
+		ratio = (measured) => (r.total_us > 0 ? times(measured / whole) : '–');
 	return [
 		r.kernels_us > 0
 			? tile(
 					us(r.kernels_us),
 					'measured, GPU kernels',
-					`${kernels}with copies and sets ${us(r.measured_us)}, ${ratio(r.modelled_us)}`,
+					`${ratio(r.kernels_us)} the simulated time; with copies and sets ${us(r.measured_us)}, ${ratio(r.measured_us)}`,
 				)
 			: null,
 		r.fused_us !== null
 			? tile(
 					us(r.fused_us),
 					r.kernels_us > 0 ? 'that GPU fused and graphed, simulated' : 'an H200 fused and graphed, simulated',
-					`${ratio(r.fused_us)} the simulated time`,
+					`${ratio(r.fused_us + r.carried_us)} the simulated time`,
 				)
 			: null,
 		r.wall_us !== null
 			? tile(
 					us(r.wall_us),
 					'measured, wall',
-					`${times(Math.max(0, r.wall_us - r.carried_us) / r.total_us)} the simulated time`,
+					`${ratio(r.wall_us)} the simulated time`,
 				)
 			: null,
 	];

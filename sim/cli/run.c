@@ -90,7 +90,7 @@ static int run_to(int argc, char **argv, const struct cmd_figures *figures, stru
 		  "of everything drawn at random, which is the experts; 1 by default" },
 		{ 0, "allow-opaque", OPT_FLAG, &j->allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
-		  " is carried along, outside every speed-up" },
+		  " is carried along, in the step's time and in every speed-up" },
 		{ 0, "explain-fusion", OPT_FLAG, &j->explain_fusion, NULL,
 		  "what the fusion engine joins, by pattern, and what it does not join, by reason; with --all each chain, too" },
 		{ 0, "explain-map", OPT_TEXT, &j->explain_map, "OP",

@@ -186,6 +186,13 @@ static int check_work(const struct gpu *g, const struct op_stream *s, struct err
 	return 0;
 }
 
+/* A host launches what is carried, too. */
+static void carry(const struct op_stream *s, const struct op *o, ps_t *took)
+{
+	for (uint32_t n = o->first_launch; n < o->first_launch + o->n_launches; n++)
+		took[n] = s->launches[n].measured_ns * 1000;
+}
+
 /* What the launches took and moved, op by op, and the host's time over them. */
 static void results(const struct machine_cfg *c, const struct gpu *g, const struct gpu_work *w,
                     const struct gpu_activity *work, ps_t *took, struct run_result *r)
@@ -197,10 +204,12 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 		r->ops[i].cmd = RUN_NO_CMD;
 		r->ops[i].carried =
 			s->ops[i].kind == OP_OPAQUE || (s->ops[i].kind == OP_COLLECTIVE && !op_is_timed(&s->ops[i]));
-		if (r->ops[i].carried)
-			r->carried_ps += s->ops[i].measured_ns * 1000;
-		else
+		if (!r->ops[i].carried) {
 			op_result(c, g, w, work, &w->stream->ops[i], took, r);
+			continue;
+		}
+		r->carried_ps += s->ops[i].measured_ns * 1000;
+		carry(w->stream, &w->stream->ops[i], took);
 	}
 	r->launch_ps = w->stream->launches == s->launches ? took : NULL;
 	wall = host_wall(&c->gpu.host, w->stream, took);

@@ -212,10 +212,7 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 {
 	const struct res_run *x = &r->run;
 	const struct res_workload *w = &r->workload;
-	uint64_t modelled = 0;
 
-	for (size_t i = 0; i < w->n_ops; i++)
-		modelled += x->ops[i].carried ? 0 : w->ops[i].measured_ns;
 	out_json_real(j, "total_us", unit_ps_us(x->total_ps));
 	out_json_real(j, "roofline_us", unit_ps_us(x->roofline_ps));
 	out_json_text(j, "roofline_bound", x->roofline_bound);
@@ -226,7 +223,6 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 	out_json_real(j, "carried_us", unit_ps_us(x->carried_ps));
 	out_json_real(j, "kernels_us", unit_us((int64_t)w->kernel_ns));
 	out_json_real(j, "measured_us", unit_us((int64_t)w->measured_ns));
-	out_json_real(j, "modelled_us", unit_us((int64_t)modelled));
 	if (w->wall_ns >= 0)
 		out_json_real(j, "wall_us", unit_us(w->wall_ns));
 	else

@@ -31,9 +31,15 @@ void run_time_text(struct str *s, double us)
 	scaled(s, us, "s");
 }
 
+/* Nobody says what energy goes into what is carried, so no token's is known. */
+static uint64_t tokens_with_energy(const struct run_report *r)
+{
+	return r->result->carried_ps ? 0 : run_tokens(r);
+}
+
 static void each_token(const struct run_report *r, uint64_t fj, struct str *s)
 {
-	const uint64_t tokens = run_tokens(r);
+	const uint64_t tokens = tokens_with_energy(r);
 
 	run_joules_text(s, (double)fj / 1e9 / (double)(tokens ? tokens : 1));
 	str_add(s, tokens ? " a token" : "");
@@ -42,7 +48,7 @@ static void each_token(const struct run_report *r, uint64_t fj, struct str *s)
 void run_energy_line(const struct run_report *r, struct str *s)
 {
 	const struct run_result *x = r->result;
-	const uint64_t tokens = run_tokens(r);
+	const uint64_t tokens = tokens_with_energy(r);
 
 	if (!x->energy || !x->energy_fj || !x->total_ps)
 		return;
@@ -53,6 +59,8 @@ void run_energy_line(const struct run_report *r, struct str *s)
 	         (double)x->clock_khz / 1e3);
 	if (x->clock_khz < r->conf->cfg.clock)
 		str_addf(s, " of %.0f", (double)r->conf->cfg.clock / 1e3);
+	if (x->carried_ps)
+		str_add(s, ", without what is carried");
 	if (x->energy_period_fj) {
 		str_add(s, "; until power.latency_target ");
 		each_token(r, x->energy_period_fj, s);

@@ -88,5 +88,5 @@ uint64_t run_tokens(const struct run_report *r)
 
 double run_tokens_per_s(const struct run_report *r)
 {
-	return r->result->total_ps ? (double)run_tokens(r) * 1e12 / (double)r->result->total_ps : 0;
+	return r->result->total_ps ? (double)run_tokens(r) * 1e12 / (double)figure_whole_ps(&r->result->figures) : 0;
 }

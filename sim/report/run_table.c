@@ -43,9 +43,7 @@ static void measured(struct doc *d, const struct run_report *r, const struct run
 	const struct op_stream *s = r->stream;
 	const struct figures *x = &r->result->figures;
 	const struct figure_measured m = run_measured(r, all);
-	const char *how = all->unmeasured             ? "of the rows that say one"
-	                  : r->whole && x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
-	                                              : "sum of kernel durations";
+	const char *how = all->unmeasured ? "of the rows that say one" : "sum of kernel durations";
 	struct str steps = STR_INIT;
 
 	if (r->steps.n > 1 && strcmp(how, "sum of kernel durations") == 0) {
@@ -64,8 +62,7 @@ static void measured(struct doc *d, const struct run_report *r, const struct run
 		total(d, "measured, wall", unit_us(s->wall_ns), figure_ratio_wall(x, &m),
 		      "without profiler, host included");
 	else
-		total(d, "measured, wall", unit_us(s->wall_ns),
-		      answer && x->total_ps ? unit_us(s->wall_ns) / unit_ps_us(x->total_ps) : 0,
+		total(d, "measured, wall", unit_us(s->wall_ns), answer ? figure_ratio_wall(x, &m) : 0,
 		      "no profiler, host included");
 }
 
@@ -90,21 +87,22 @@ static const char *above(struct str *note, const char *resource, double total, d
 static void bounds_of(struct doc *d, const struct run_report *r)
 {
 	const struct run_result *x = r->result;
-	const double us = unit_ps_us(x->total_ps), roof = unit_ps_us(x->roofline_ps), mapped = unit_ps_us(x->mapped_ps);
+	const ps_t whole = figure_whole_ps(&x->figures);
+	const double us = unit_ps_us(whole), roof = unit_ps_us(x->roofline_ps), mapped = unit_ps_us(x->mapped_ps);
 	struct str note = STR_INIT;
 
 	if (!r->whole) {
 		str_addf(&note, "bound by %s", res_name(x->roofline_bound));
-		total(d, "roofline", roof, over(x->roofline_ps, x->total_ps), str_c(&note));
+		total(d, "roofline", roof, over(x->roofline_ps, whole), str_c(&note));
 	} else {
-		total(d, "roofline", roof, over(x->roofline_ps, x->total_ps),
+		total(d, "roofline", roof, over(x->roofline_ps, whole),
 		      above(&note, res_name(x->roofline_bound), us, roof));
-		total(d, "mapped work at its peak", mapped, over(x->mapped_ps, x->total_ps),
+		total(d, "mapped work at its peak", mapped, over(x->mapped_ps, whole),
 		      above(&note, res_name(run_largest(x->peak_ps)), us, mapped));
-		total(d, "  multiply-adds at their peak (MFU)", unit_ps_us(x->macs_ps),
-		      run_share(x->macs_ps, x->total_ps), "on the fastest unit for their formats");
+		total(d, "  multiply-adds at their peak (MFU)", unit_ps_us(x->macs_ps), run_share(x->macs_ps, whole),
+		      "on the fastest unit for their formats");
 		total(d, "  DRAM's bytes at its peak (bandwidth use)", unit_ps_us(x->pins_ps),
-		      run_share(x->pins_ps, x->total_ps), "");
+		      run_share(x->pins_ps, whole), "");
 	}
 	doc_free(d, &note);
 }
@@ -115,12 +113,13 @@ static void simulated(struct doc *d, const struct run_report *r, bool answer)
 	const ps_t kernels = x->total_ps - x->copies_ps;
 
 	if (answer)
-		total(d, "simulated", unit_ps_us(x->total_ps), x->total_ps ? 1 : 0,
+		total(d, x->carried_ps ? "simulated, with what is carried" : "simulated",
+		      unit_ps_us(figure_whole_ps(&x->figures)), x->total_ps ? 1 : 0,
 		      !r->whole && r->verdict->steps > 1 ? "all steps together" : "");
 	else
 		total(d, "what was simulated", unit_ps_us(x->total_ps), 0, "less than half of it: no answer");
 	if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
-		total(d, "  kernels alone", unit_ps_us(kernels), over(kernels, x->total_ps),
+		total(d, "  kernels alone", unit_ps_us(kernels), over(kernels, figure_whole_ps(&x->figures)),
 		      r->whole ? "the rest is copies and sets" : "the rest is copies, sets");
 	bounds_of(d, r);
 }
@@ -129,14 +128,15 @@ static void simulated(struct doc *d, const struct run_report *r, bool answer)
 static void walls(struct doc *d, const struct run_report *r)
 {
 	const struct run_result *x = r->result;
+	const ps_t whole = figure_whole_ps(&x->figures);
 
 	if (!x->wall_eager_ps)
 		return;
 	total(d, r->whole ? "simulated, wall under a graph" : "simulated, wall under graph",
-	      unit_ps_us(x->wall_graph_ps), over(x->wall_graph_ps, x->total_ps),
+	      unit_ps_us(x->wall_graph_ps), over(x->wall_graph_ps, whole),
 	      r->whole ? "one launch, then node after node" : "");
 	total(d, r->whole ? "simulated, wall launched one by one" : "simulated, wall one by one",
-	      unit_ps_us(x->wall_eager_ps), over(x->wall_eager_ps, x->total_ps),
+	      unit_ps_us(x->wall_eager_ps), over(x->wall_eager_ps, whole),
 	      r->whole ? "by this configuration's host (host.*)" : "by host.*");
 }
 
@@ -147,8 +147,7 @@ static void fused(struct doc *d, const struct run_report *r)
 
 	str_addf(&note, "%s, fused, as one graph", v->device[0] ? v->device : "H200");
 	if (v->fused_ps)
-		total(d, "simulated GPU", unit_ps_us(v->fused_ps), over(v->fused_ps, r->result->total_ps),
-		      str_c(&note));
+		total(d, "simulated GPU", unit_ps_us(v->fused_ps + r->result->carried_ps), v->fused, str_c(&note));
 	doc_free(d, &note);
 }
 
@@ -170,9 +169,9 @@ static void totals(struct doc *d, const struct run_report *r, const struct run_s
 	if (answer && !r->whole)
 		fused(d, r);
 	if (x->carried_ps)
-		total(d, "carried", unit_ps_us(x->carried_ps), 0,
-		      r->whole ? "opaque ops at their measured time, outside all of the above"
-		               : "measured time of what no rule knows");
+		total(d, "carried", unit_ps_us(x->carried_ps),
+		      shown ? over(x->carried_ps, figure_whole_ps(&x->figures)) : 0,
+		      "measured time of what no rule knows");
 	doc_table_close(d, total_row, &(struct total){ .what = NULL });
 	doc_say(d, "\n");
 }
@@ -317,9 +316,11 @@ static void comparison(struct doc *d, const struct run_report *r, const struct r
 		        &(struct beside){ "carried, in no sum above", all->carried, unit_us((int64_t)all->carried_ns),
 		                          -1 },
 		        0);
-	if (r->stream->wall_ns >= 0 && !all->carried)
+	if (r->stream->wall_ns >= 0)
 		doc_row(d, beside_row,
-		        &(struct beside){ "wall, without profiler", all->ops, unit_us(r->stream->wall_ns), total }, 0);
+		        &(struct beside){ "wall, without profiler", all->ops, unit_us(r->stream->wall_ns),
+		                          unit_ps_us(figure_whole_ps(&r->result->figures)) },
+		        0);
 	doc_table_close(d, NULL, NULL);
 }
 

@@ -25,7 +25,10 @@ static void amounts(const struct run_report *r, struct verdict *v)
 	v->unknown = ops_none_known(r->stream);
 	if (v->unknown)
 		v->kinds = ops_unknown_names(r->stream, &v->longest);
-	v->us = v->unknown || v->carried > MOSTLY_CARRIED ? 0 : unit_ps_us(r->result->total_ps) / (double)v->steps;
+	v->carried_us = unit_ps_us(r->result->carried_ps) / (double)v->steps;
+	v->us = v->unknown || v->carried > MOSTLY_CARRIED
+	                ? 0
+	                : unit_ps_us(figure_whole_ps(&r->result->figures)) / (double)v->steps;
 }
 
 static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x, struct verdict *v)
@@ -209,7 +212,8 @@ static int fused(const struct run_report *r, const struct baseline *b, struct ar
 	if (run_memo_patterns(memo, &how, &patterns, e) == 0 &&
 	    gpu_baseline_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
 		v->fused_ps = p.graph_ps;
-		v->fused = r->result->total_ps ? (double)p.graph_ps / (double)r->result->total_ps : 0;
+		v->fused = figure_ratio_fused(&(struct figures){
+			.total_ps = r->result->total_ps, .carried_ps = r->result->carried_ps, .fused_ps = p.graph_ps });
 		v->fused_range =
 			v->interval && b->has_interval ? over(v->time, fused_spread(r, b, &p)) : v->fused_range;
 		rc = 0;
@@ -244,6 +248,12 @@ int run_verdict_make(const struct run_report *r, const struct baseline *b, const
 		out->wall = figure_ratio_wall(&r->result->figures, &m);
 	}
 	how_sure(r, b, a, out);
+	if (out->interval) { /* what is carried is as it was measured */
+		const double known = 1 - out->carried_us / out->us;
+
+		out->time.low = 1 + (out->time.low - 1) * known;
+		out->time.high = 1 + (out->time.high - 1) * known;
+	}
 	if (q)
 		slow_corner(q, r->result, a, out);
 	/* A GPU that has no kernels of the kind, as an H200 of fp4 ones, is not set beside it. */
@@ -339,8 +349,7 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 {
 	const struct res_run *x = &r->run;
 	const struct res_workload *w = &r->workload;
-	const double total = unit_ps_us(x->total_ps);
-	uint64_t carried = 0;
+	const double total = unit_ps_us(figure_whole_ps(&x->figures));
 
 	*out = (struct verdict){ .machine = x->config_name,
 		                 .chips = x->chips,
@@ -356,15 +365,14 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	out->steps = x->workload_steps ? x->workload_steps : 1;
 	out->carried = w->measured_ns ? (double)w->opaque_ns / (double)w->measured_ns : 0;
 	out->us = out->unknown || out->carried > MOSTLY_CARRIED ? 0 : total / (double)out->steps;
+	out->carried_us = unit_ps_us(x->carried_ps) / (double)out->steps;
 	stored_hold(x, out);
 	if (!out->us)
 		return;
-	for (size_t i = 0; i < w->n_ops; i++)
-		carried += x->ops && x->ops[i].carried;
-	out->kernels = !carried && w->kernel_ns ? unit_us((int64_t)w->kernel_ns) / total : 0;
-	out->wall = !carried && w->wall_ns > 0 ? unit_us(w->wall_ns) / total : 0;
+	out->kernels = w->kernel_ns ? unit_us((int64_t)w->kernel_ns) / total : 0;
+	out->wall = w->wall_ns > 0 ? unit_us(w->wall_ns) / total : 0;
 	out->fused_ps = x->fused_ps;
-	out->fused = unit_ps_us(x->fused_ps) / total;
+	out->fused = figure_ratio_fused(&x->figures);
 	out->interval = x->spread_ppm != 0;
 	out->from = x->interval_from < INTERVAL_FROMS ? (enum interval_from)x->interval_from : INTERVAL_UNSAID;
 	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);
@@ -588,6 +596,10 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 		return n;
 	}
 	say_time(v, &lines[n++]);
+	if (v->carried_us >= 0.005 * v->us)
+		str_addf(&lines[n++],
+		         "%.0f %% of that is kernels no rule knows, as measured on a GPU; the rest, of the others:",
+		         100 * v->carried_us / v->us);
 	if (v->interval && interval_text[v->from])
 		str_add(&lines[n++], interval_text[v->from]);
 	say_ratios(v, &lines[n++]);

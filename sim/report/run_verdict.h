@@ -15,10 +15,10 @@
 #include "sim/report/run.h"
 #include "sim/study/marginal.h"
 
-#define VERDICT_LINES 6
+#define VERDICT_LINES 7
 #define VERDICT_INIT \
 	{ \
-		STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT \
+		STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT \
 	}
 
 struct res_point;
@@ -28,6 +28,7 @@ struct verdict {
 	double links, bubbles;  /* of the time, what collectives take; that a stage waits for others */
 	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
 	double us;              /* of one step; 0: too little of it is simulated */
+	double carried_us;      /* of that, as measured */
 	struct workload_part part;
 	double carried;       /* of the measured time, the part that no rule knows */
 	bool unknown;         /* no rule knows any of its kernels: */

@@ -147,8 +147,7 @@ static void say_beside(const struct staged *x, struct str *s)
 	if (!s->len)
 		str_add(s, "nothing measured");
 	if (f->fused_ps && f->total_ps)
-		str_addf(s, "; %.3gx an %s fused and graphed, simulated", (double)f->fused_ps / (double)f->total_ps,
-		         gpu);
+		str_addf(s, "; %.3gx an %s fused and graphed, simulated", figure_ratio_fused(f), gpu);
 }
 
 static void say_held(const struct staged *x, struct str *s)

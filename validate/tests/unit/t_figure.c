@@ -2,6 +2,7 @@
  * in expressions, each time with the same value. No figure is named here but where a rule needs one. */
 #include "results/figure.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "results/db/res_export.h"
@@ -419,10 +420,29 @@ TEST(every_named_figure_is_a_name_in_expressions_with_its_value)
 		if (!x)
 			test_fail(__FILE__, __LINE__, "%s", e.msg);
 		CHECK_OK(sweep_value(&row, x, &v, &e), e);
-		CHECK(v.type == EXPR_NUMBER && v.number == figure_value(f, &p.figures, &measured).x);
+		if (figure_value(f, &p.figures, &measured).known)
+			CHECK(v.type == EXPR_NUMBER && v.number == figure_value(f, &p.figures, &measured).x);
+		else
+			CHECK(v.type == EXPR_NULL);
 		CHECK(figure_named(f->name) == f && (!f->also || figure_named(f->also) == f));
 	}
 	sweep_free(s);
+}
+
+TEST(what_no_rule_knows_is_in_every_rate_and_ratio_as_it_was_measured)
+{
+	const struct figures x = {
+		.total_ps = 3000000, .carried_ps = 1000000, .tokens = 8, .fused_ps = 2000000, .energy_fj = 4000000000
+	};
+	const struct figure_measured m = {
+		.kernel_ns = 8000, .measured_ns = 9000, .modelled_ns = 7000, .wall_ns = 12000
+	};
+
+	CHECK(fabs(figure_value(figure_named("tokens_per_s"), &x, &m).x - 8 / 4e-6) < 1e-3);
+	CHECK(fabs(figure_ratio_kernels(&x, &m) - 8.0 / 4) < 1e-9);
+	CHECK(fabs(figure_ratio_wall(&x, &m) - 12.0 / 4) < 1e-9);
+	CHECK(fabs(figure_ratio_fused(&x) - 3.0 / 4) < 1e-9);
+	CHECK(!figure_value(figure_named("uj_per_token"), &x, &m).known);
 }
 
 struct of_row {
@@ -473,5 +493,7 @@ SUITE(t_figure, T(no_two_figures_share_a_name_or_a_place), T(a_row_is_whole),
       T(a_stored_run_has_its_figures_in_columns_and_among_its_statistics),
       T(a_run_that_differs_in_one_figure_is_another_and_all_go_into_a_merged_file),
       T(a_stored_point_has_its_figures_in_columns_and_among_its_statistics), T(a_worker_sends_every_figure),
-      T(every_named_figure_is_a_name_in_expressions_with_its_value), T(what_the_json_calls_a_figure_is_its_name_too),
-      T(every_figure_with_a_place_is_a_column_in_the_order_of_places));
+      T(every_named_figure_is_a_name_in_expressions_with_its_value),
+      T(what_no_rule_knows_is_in_every_rate_and_ratio_as_it_was_measured),
+      T(what_no_rule_knows_is_in_every_rate_and_ratio_as_it_was_measured),
+      T(what_the_json_calls_a_figure_is_its_name_too), T(every_figure_with_a_place_is_a_column_in_the_order_of_places));
