@@ -1,4 +1,6 @@
 /* design.c - npusim design: the cheapest machine for a goal. */
+#include <string.h>
+
 #include "sim/cli/design.h"
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
@@ -31,6 +33,10 @@ static int check(struct design_opts *o, struct err *e)
 		return err_set(e, ERR_USAGE, "more than %d designs, for option '--evaluations'", FORMS_MOST);
 	if (o->events > EVENTS_MOST)
 		return err_set(e, ERR_USAGE, "more than %d designs with events, for option '--events'", EVENTS_MOST);
+	if (!o->events && strcmp(o->fidelity, "event") == 0)
+		return err_set(e, ERR_USAGE,
+		               "by events at least one design runs with them, for option '--events';"
+		               " '--fidelity analytic' runs none");
 	return opt_jobs(&o->jobs, DESIGN_JOBS, e);
 }
 

@@ -432,6 +432,21 @@ static int go_on(struct design_search *x, enum run_fidelity by, struct design_se
 	return design_simplify(x, by, best);
 }
 
+/* No design has an answer: because of what a run said, or nobody can build any of those seen. */
+static int none_is(struct design_search *x)
+{
+	const char *why = x->out->unreal_why;
+
+	for (size_t i = x->n; i-- > 0;)
+		why = x->v[i]->one && x->v[i]->one->failed ? x->v[i]->one->why : why;
+	if ((double)x->n < x->out->space)
+		return err_set(x->e, ERR_CONFIG,
+		               "none of the %zu designs that were looked at can be built and does the work%s%s", x->n,
+		               why ? ": " : "", why ? why : "");
+	return err_set(x->e, ERR_CONFIG, "no design of the space can be built and does the work%s%s", why ? ": " : "",
+	               why ? why : "");
+}
+
 static int answer(struct design_search *x)
 {
 	const enum run_fidelity by = x->q->job.how.fidelity;
@@ -445,8 +460,7 @@ static int answer(struct design_search *x)
 	    (by == RUN_EVENT && design_search_events(x) < 0) || polish(x, by) < 0)
 		return -1;
 	if (!(best = design_best(x, by, NULL)))
-		return err_set(x->e, ERR_CONFIG, "no design of the space can be built and does the work%s%s",
-		               x->out->unreal_why ? ": " : "", x->out->unreal_why ? x->out->unreal_why : "");
+		return none_is(x);
 	x->kept = 0;
 	if (design_simplify(x, by, &best) < 0 || go_on(x, by, &best) < 0)
 		return -1;

@@ -49,6 +49,7 @@ static double find_shift(struct design_search *x)
 static size_t promising(struct design_search *x, struct design_seen **out)
 {
 	const struct design_seen *best = design_best(x, RUN_EVENT, NULL);
+	const size_t left = x->q->events - x->out->events, most = left < BATCH ? left : BATCH;
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->n; i++) {
@@ -56,14 +57,14 @@ static size_t promising(struct design_search *x, struct design_seen **out)
 
 		if (d->form.known && !d->form.fails && !d->event.known &&
 		    (!best || design_better(&x->goal, &d->form, &best->event)))
-			n = design_among(&x->goal, RUN_ANALYTIC, out, n, BATCH, d);
+			n = design_among(&x->goal, RUN_ANALYTIC, out, n, most, d);
 	}
 	return n;
 }
 
 static bool events_left(const struct design_search *x)
 {
-	return x->out->events + BATCH <= x->q->events;
+	return x->out->events < x->q->events;
 }
 
 int design_search_events(struct design_search *x)

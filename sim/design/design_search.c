@@ -423,7 +423,7 @@ int design_search_forms(struct design_search *x, size_t quota)
 	x->begun = true;
 	if (!(c.v = arena_array(x->a, c.cap, sizeof *c.v)))
 		return design_no_memory(x->e);
-	while (x->out->forms < quota && n > 0) {
+	for (size_t ran = SIZE_MAX; x->out->forms < quota && x->out->forms != ran && n > 0;) {
 		const bool search = x->out->forms < SETTLED || x->out->forms >= searched + EVERY;
 
 		if (search)
@@ -432,6 +432,7 @@ int design_search_forms(struct design_search *x, size_t quota)
 			return -1;
 		if ((size_t)n > quota - x->out->forms)
 			n = (int)(quota - x->out->forms);
+		ran = x->out->forms; /* no run may be left for the batch */
 		if (design_run_seen(x, batch, (size_t)n, RUN_ANALYTIC) < 0)
 			return -1;
 	}

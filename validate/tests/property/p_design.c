@@ -263,6 +263,34 @@ TEST(events_have_the_last_word)
 	down(&b);
 }
 
+/* Of few runs, an answer by events all the same, or one line why there is none; never a search without an end. */
+TEST(a_search_ends_whatever_it_may_run)
+{
+	const char *bounds[] = { "latency_us <= 40" };
+
+	for (size_t forms = 1; forms <= 40; forms += forms < 4 ? 1 : 9)
+		for (size_t events = 1; events <= 3; events += 2) {
+			struct arena *a = arena_new(0);
+			struct design_result out;
+			struct bed b;
+
+			up(&b);
+			b.q.job.how.fidelity = RUN_EVENT;
+			b.q.bounds = bounds;
+			b.q.n_bounds = 1;
+			b.q.objective = "area_mm2";
+			b.q.forms = forms;
+			b.q.events = events;
+			if (design_run(&b.q, a, &out, &b.e) == 0)
+				CHECK(out.best.by_events && out.forms <= forms + 1);
+			else
+				CHECK_HAS(b.e.msg, "can be built");
+			design_free(&out);
+			arena_free(a);
+			down(&b);
+		}
+}
+
 /* Unneeded changes are taken back, the way leads from the machine to the design, and what lies beside it fails. */
 TEST(an_answer_says_why_it_is_one)
 {
@@ -291,4 +319,4 @@ TEST(an_answer_says_why_it_is_one)
 }
 
 SUITE(p_design, SLOW(a_search_finds_the_best_of_all_designs_to_a_percent_and_more_than_luck),
-      SLOW(events_have_the_last_word), SLOW(an_answer_says_why_it_is_one));
+      SLOW(events_have_the_last_word), SLOW(a_search_ends_whatever_it_may_run), SLOW(an_answer_says_why_it_is_one));
