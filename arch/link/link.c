@@ -30,6 +30,14 @@ static uint32_t system_chips(const struct link_cfg *c, uint32_t chips)
 	return c->chips > chips ? c->chips : chips;
 }
 
+/* Of `full`: chips that one has a link to, as links lie within a group. */
+static uint32_t linked(const struct link_cfg *c, uint32_t chips)
+{
+	const uint32_t all = system_chips(c, chips);
+
+	return (c->group && c->group < all ? c->group : all) - 1;
+}
+
 /* --- rings and grids --------------------------------------------------------------------------------------------- */
 
 /* Chips of the collective along each dimension; `units`: of 2 x dims links, those that a ring of them all uses at once. */
@@ -106,7 +114,9 @@ static struct plan ring_pass(const struct link_cfg *c, uint32_t chips, uint64_t 
 	struct plan p = { .steps = chips - 1, .sent = bytes, .load = bytes };
 
 	if (c->topology == LINK_TOPOLOGY_FULL) {
-		p.load = scaled(bytes, system_chips(c, chips) - 1, chips - 1);
+		const uint32_t links = linked(c, chips);
+
+		p.load = scaled(bytes, links, chips - 1 < links ? chips - 1 : links);
 	} else if (!any_to_any(c)) {
 		const struct grid g = grid_of(c, chips);
 
@@ -277,7 +287,7 @@ static bool plan_send(const struct link_cfg *c, const struct link_ask *q, struct
 		p->steps = 1;
 		p->own = all ? div_up(q->bytes, q->chips) : 0;
 		if (!all && c->topology == LINK_TOPOLOGY_FULL)
-			p->load = scaled(bytes, system_chips(c, q->chips) - 1, 1);
+			p->load = scaled(bytes, linked(c, q->chips), 1);
 		if (!all && !any_to_any(c))
 			p->load = scaled(bytes, c->topology == LINK_TOPOLOGY_RING ? 2 : 4, 1);
 	}

@@ -71,7 +71,10 @@ int preset_load(const char *name, struct preset *out, struct cfg **rows, struct 
 	memset(out, 0, sizeof *out);
 	if (find_file(name, path, sizeof path, e) < 0 || !(y = yaml_load(path, e)))
 		return -1;
-	if ((*rows = cfg_new(sections, out, e)))
+	if (yaml_root(y)->kind == YNODE_MAP && !yaml_root(y)->n) {
+		err_set(e, ERR_CONFIG, "this describes no engine: nothing stands in it");
+		err_at(e, path, 1, 0);
+	} else if ((*rows = cfg_new(sections, out, e)))
 		rc = cfg_read(*rows, y, yaml_root(y), NULL, e);
 	yaml_free(y);
 	return rc;

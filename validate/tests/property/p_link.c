@@ -122,6 +122,26 @@ TEST(more_chips_never_take_less)
 	}
 }
 
+/* Whatever other groups the system has: a group's links are its own. */
+TEST(a_group_alone_does_not_see_the_others)
+{
+	struct rng g;
+
+	rng_seed(&g, test_seed(), "link groups");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct link_cfg c = random_links(&g);
+		struct link_ask q = random_ask(&g, &c);
+		ps_t alone;
+
+		if (!c.group)
+			continue;
+		q.chips = c.chips = c.group;
+		alone = link_time(&c, &q).total;
+		c.chips = c.group * (2 + (uint32_t)rng_below(&g, 80));
+		CHECK_U64(link_time(&c, &q).total, alone);
+	}
+}
+
 TEST(more_bandwidth_and_shorter_steps_never_take_more)
 {
 	struct rng g;
@@ -250,6 +270,6 @@ TEST(one_chip_takes_nothing)
 	}
 }
 
-SUITE(p_link, T(more_bytes_never_take_less), T(more_chips_never_take_less),
+SUITE(p_link, T(more_bytes_never_take_less), T(more_chips_never_take_less), T(a_group_alone_does_not_see_the_others),
       T(more_bandwidth_and_shorter_steps_never_take_more), T(an_all_reduce_is_at_most_its_two_halves),
       T(what_is_sent_does_not_hang_on_times), T(bytes_are_each_algorithms_closed_form), T(one_chip_takes_nothing));
