@@ -153,7 +153,7 @@ int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, str
 		"Questions answered: the commands of a file are run, figures are taken of what they say, each question of the file"
 		" (asks) is answered by figures alone, with the tables that show it, and each claim of the"
 		" file is held against them. A claim is right, right in part, or wrong by an expression over figures; one that"
-		" cannot be asked says why. Commands write no file.\n\n"
+		" cannot be asked says why. Commands write no file, and a file beside the study is found by its name.\n\n"
 		"A file:\n"
 		"  study: 1\n"
 		"  title: Does a larger batch pay?\n"

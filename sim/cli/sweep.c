@@ -23,6 +23,13 @@ void sweep_on_points(void *arg, size_t done, size_t of)
 	progress_set(w->line, done);
 }
 
+static void before(void *arg, const size_t *todo, size_t n)
+{
+	const struct sweep_watch *w = arg;
+
+	sweep_announce(w->s, w->job, todo, n, false);
+}
+
 /* What the options ask of this sweep; a guided search is made one. */
 static int apply_options(const struct sweep_opts *o, struct sweep *s, struct err *e)
 {
@@ -73,12 +80,17 @@ static int cmd_sweep_run(const struct sweep_opts *o, struct sweep *s, struct res
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
 	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(job.stream);
-	sweep_announce(s, &job, o->dry);
+	if (s->sample == SWEEP_GUIDED)
+		sweep_announce(s, &job, NULL, (size_t)s->sample_n, o->dry);
 	if (o->dry) {
-		sweep_list_doc(d, s);
+		if ((rc = s->sample == SWEEP_GUIDED ? 0 : sweep_announce_all(s, &job, e)) == 0)
+			sweep_list_doc(d, s);
 		goto out;
 	}
+	running.s = s;
+	running.job = &job;
 	job.arg = &running;
+	job.before = s->sample == SWEEP_GUIDED ? NULL : before;
 	rc = s->sample == SWEEP_GUIDED ? sweep_search(s, &job, db, &done, e) : sweep_run(s, &job, db, &done, e);
 	progress_free(running.line);
 	if (rc == 0 && s->sample == SWEEP_GUIDED)

@@ -30,8 +30,10 @@ int sweep_inputs_read(struct sweep_inputs *in, const struct sweep_opts *o, const
                       struct workload_spec *asked, struct err *e);
 int sweep_inputs_build(void *in, const struct workload_spec *w, struct arena *a, struct op_stream *out, struct err *e);
 
-/* sweep_announce.c: what is going to run, and about how long that takes, on stderr. */
-void sweep_announce(const struct sweep *s, const struct sweep_job *job, bool dry);
+/* sweep_announce.c: what is going to run, and about how long that takes, on stderr. `todo` NULL: points not chosen yet. */
+void sweep_announce(const struct sweep *s, const struct sweep_job *job, const size_t *todo, size_t n, bool dry);
+/* The same of all points that are this shard's. */
+int sweep_announce_all(const struct sweep *s, const struct sweep_job *job, struct err *e);
 
 /* sweep_show.c: what is in the database of one; then, where it is asked for, its promising points again with events. */
 int sweep_show(struct resdb *db, int64_t id, const struct sweep_opts *o, struct doc *d, struct err *e);
@@ -43,6 +45,8 @@ struct sweep_watch {
 	struct progress *line;
 	bool tried;
 	const char *label;
+	const struct sweep *s; /* for sweep_before alone */
+	const struct sweep_job *job;
 };
 void sweep_on_points(void *watch, size_t done, size_t of);
 

@@ -48,6 +48,7 @@ static int run_again(struct sweep *s, struct sweep_job *job, struct resdb *db, u
 		s->fidelity = "event";
 		job->how.fidelity = RUN_EVENT;
 		job->arg = &running;
+		job->before = NULL;
 		rc = sweep_run(s, job, db, &done, e);
 		progress_free(running.line);
 		*again = done.id;

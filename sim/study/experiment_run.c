@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/pool.h"
 #include "sim/study/experiment.h"
 
@@ -68,13 +69,27 @@ static const char **paths_of(const struct experiment *x, size_t run, struct aren
 	return paths;
 }
 
+/* A word that names a file beside the study's means that one, as names in any other file do. */
+static int words_beside(const char *study, const char **words, size_t n, struct arena *a, struct err *e)
+{
+	char path[1024];
+
+	for (size_t i = 1; i < n; i++) {
+		if (*words[i] == '-' || !strpbrk(words[i], "/.") || path_beside(study, words[i], path, sizeof path) < 0)
+			continue;
+		if (!(words[i] = arena_strdup(a, path)))
+			return err_nomem(e, NULL);
+	}
+	return 0;
+}
+
 static int document_of(const struct batch *b, size_t run, struct arena *a, const struct json **document, struct err *e)
 {
 	size_t n_words, n_paths;
 	const char **words = experiment_words(a, b->x->runs[run].command, &n_words, e);
 	const char **paths = words ? paths_of(b->x, run, a, &n_paths) : NULL;
 
-	if (!words)
+	if (!words || words_beside(b->x->path, words, n_words, a, e) < 0)
 		return -1;
 	return paths ? b->by->run(b->by->arg, words, n_words, paths, n_paths, a, document, e) : err_nomem(e, NULL);
 }

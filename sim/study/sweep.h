@@ -180,10 +180,11 @@ struct sweep_job {
 	struct run_opts how;
 	uint32_t reuse_ppm; /* as the runs will have it */
 	unsigned jobs;
-	uint64_t shard, shards;                              /* 1 .. shards; points are dealt out like cards */
-	const bool *only;                                    /* of all points, those to run; NULL: all */
-	bool retry, mixed;                                   /* retry: failed points run again */
-	void (*progress)(void *arg, size_t done, size_t of); /* after each write: points run, to run */
+	uint64_t shard, shards;                                  /* 1 .. shards; points are dealt out like cards */
+	const bool *only;                                        /* of all points, those to run; NULL: all */
+	bool retry, mixed;                                       /* retry: failed points run again */
+	void (*before)(void *arg, const size_t *todo, size_t n); /* the points that are going to run; may be NULL */
+	void (*progress)(void *arg, size_t done, size_t of);     /* after each write: points run, to run */
 	void *arg;
 	void (*row)(void *arg, const struct res_point *p); /* each row that is run, before it is stored; may be NULL */
 	void *row_arg;

@@ -484,8 +484,11 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 			c->todo[c->n_todo++] = p;
 	}
 	d->there = d->mine - c->n_todo;
-	if (put_refused(c, db, d, e) == 0 && adopt(c, db, d, e) == 0)
-		rc = run_all(c, e);
+	if (put_refused(c, db, d, e) < 0 || adopt(c, db, d, e) < 0)
+		goto out;
+	if (job->before)
+		job->before(job->arg, c->todo, c->n_todo);
+	rc = run_all(c, e);
 out:
 	if (c)
 		free(c->todo);

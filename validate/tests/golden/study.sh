@@ -89,3 +89,22 @@ worse 's/shows: \[dec\]/shows: [dek]/'
 worse 's/shows: \[dec\]/shows: dec/'
 worse 's/^asks:/asked:/'
 try study "$TMP/absent.yaml"
+# A machine beside the study's file is that one, wherever the command is given.
+mkdir -p "$TMP/beside"
+printf 'name: own\n' >"$TMP/beside/own.yaml"
+cat >"$TMP/beside/study.yaml" <<'END'
+study: 1
+title: beside
+runs:
+- name: dec
+  command: run -c own.yaml -m llama-3.2-1b --layers 1
+  table: A step
+  take: {us: {at: total_us, as: us, digits: 0}}
+asks:
+- ask: Is it read?
+  answer: "It is: {dec.us > 0; 0}."
+  holds: dec.us > 0
+  shows: [dec]
+END
+(cd / && "$NPUSIM" study "$TMP/beside/study.yaml") >"$TMP/beside/out"
+echo "from another folder: exit $?"
