@@ -183,18 +183,39 @@ void compare_doc_sums(struct doc *d, const struct compare_showing *s)
 
 /* --- in sentences ---------------------------------------------------------------------------------------------------- */
 
+#define SAME  0.002 /* of a time: a difference that is none */
+#define WHOLE 1.05  /* a part of a difference that may be a share of it, roundings included */
+
+static bool alike(ps_t a, ps_t b)
+{
+	return fabs((double)a - (double)b) <= SAME * (double)a;
+}
+
 static void say_ratio(const struct compare_ratios *r, struct str *s)
 {
 	const struct res_run *a = &r->s->runs[0]->run, *b = &r->s->runs[1]->run;
 	const double times = b->total_ps ? (double)a->total_ps / (double)b->total_ps : 0;
 
-	if (a->total_ps == b->total_ps)
+	if (alike(a->total_ps, b->total_ps))
 		str_addf(s, "run %lld takes as long as run %lld", (long long)b->id, (long long)a->id);
 	else
 		str_addf(s, "run %lld is %.3g times as fast as run %lld", (long long)b->id, times, (long long)a->id);
-	if (r->v[1].low > 0 && a->total_ps != b->total_ps)
+	if (r->v[1].low > 0 && !alike(a->total_ps, b->total_ps))
 		str_addf(s, " (%.2g to %.2g, four times in five)", times * r->v[1].low, times * r->v[1].high);
 	str_addf(s, ": %.4g us instead of %.4g", unit_ps_us(b->total_ps), unit_ps_us(a->total_ps));
+}
+
+/* What one part changes by. Where others go the other way it may be more than the difference: then it is no share of it. */
+static void say_share(const struct sum *x, double all, const char *of, struct str *out)
+{
+	const double share = (x->v[1] - x->v[0]) / all;
+
+	if (out->len)
+		str_add(out, "; ");
+	if (share >= 0 && share <= WHOLE)
+		str_addf(out, "%.0f %% %s %s (%+.4g us)", 100 * share, of, x->name, x->v[1] - x->v[0]);
+	else
+		str_addf(out, "%s alone %+.4g us, which others make up for", x->name, x->v[1] - x->v[0]);
 }
 
 /* Which kind of op most of the difference is of. */
@@ -216,8 +237,7 @@ static void say_kind(const struct compare_showing *s, double all, struct str *ou
 	}
 	qsort(v, n, sizeof *v, farthest);
 	if (n && v[0].v[1] != v[0].v[0])
-		str_addf(out, "%.0f %% of the difference is in %s (%+.4g us)", 100 * (v[0].v[1] - v[0].v[0]) / all,
-		         v[0].name, v[0].v[1] - v[0].v[0]);
+		say_share(&v[0], all, "of the difference is in", out);
 }
 
 static void say_resource(const struct compare_showing *s, double all, struct str *out)
@@ -225,8 +245,7 @@ static void say_resource(const struct compare_showing *s, double all, struct str
 	struct sum v[RES_COUNT];
 
 	if (by_resource(s, v) && v[0].v[1] != v[0].v[0])
-		str_addf(out, "%s%.0f %% is time that was waited for %s (%+.4g us)", out->len ? "; " : "",
-		         100 * (v[0].v[1] - v[0].v[0]) / all, v[0].name, v[0].v[1] - v[0].v[0]);
+		say_share(&v[0], all, "is time that was waited for", out);
 }
 
 static void say_price(const struct compare_showing *s, struct str *out)
@@ -252,7 +271,7 @@ int compare_doc_said(const struct compare_ratios *r, struct str lines[COMPARE_DO
 	int n = 0;
 
 	say_ratio(r, &lines[n++]);
-	if (all != 0) {
+	if (!alike(s->runs[0]->run.total_ps, s->runs[1]->run.total_ps)) {
 		say_kind(s, all, &lines[n]);
 		say_resource(s, all, &lines[n]);
 		n += lines[n].len > 0;
