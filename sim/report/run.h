@@ -118,6 +118,8 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 
 /* How far the answer may be trusted, as text of a few lines. */
 void run_trust(const struct run_report *r, struct str *out);
+/* The same in short: the mean error of each of its classes of op, or that they were never compared. */
+void run_compared(const struct run_report *r, struct str *out);
 /* The same of what is not at hand as a run: measured time by family of op, added op by op. */
 #define RUN_FAMILIES 64
 struct run_family {

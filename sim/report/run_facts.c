@@ -187,6 +187,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 		{ "rewritten", run_rewrite_text },
 		{ "types", types },
 		{ "interval", interval },
+		{ "compared", run_compared },
 		{ "table", table },
 		{ "replay", replay },
 		{ "experts", experts },

@@ -186,18 +186,71 @@ static uint64_t weight(const struct run_report *r, size_t i)
 	return ns || !r->result ? ns : r->result->ops[i].span_ps / PS_NS;
 }
 
-void run_trust(const struct run_report *r, struct str *out)
+static struct run_made made_of(const struct run_report *r)
 {
 	struct run_made m = { .launches = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES, .conf = r->conf };
 
 	for (size_t i = 0; i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];
 
-		run_made_add(&m, op_kind_name(o->kind), o->family, o->measured_ns);
+		run_made_add(&m, op_kind_name(o->kind), o->family, weight(r, i));
 		if (o->kind == OP_ATTENTION)
 			add_part(&m, silicon_attention(o->listed, o->algorithm), weight(r, i));
 		else
 			run_made_part(&m, op_kind_name(o->kind), o->kind == OP_GEMM ? o->shape.m : 0, weight(r, i));
 	}
+	return m;
+}
+
+void run_trust(const struct run_report *r, struct str *out)
+{
+	struct run_made m = made_of(r);
+
 	run_made_trust(&m, r->baseline, out);
+}
+
+/* Classes by their time: those with rows that no parameter was fitted to and how far off those were, then the others. */
+static void by_class(struct run_family *v, size_t n, const struct accuracy *held, const char *device, struct str *out)
+{
+	uint64_t all = 0, never = 0;
+	size_t shown = 0;
+
+	qsort(v, n, sizeof *v, run_trust_by_time);
+	for (size_t i = 0; i < n; i++) {
+		const struct score *s = held ? accuracy_of(held, v[i].name) : NULL;
+
+		all += v[i].ns;
+		never += s ? 0 : v[i].ns;
+		if (s && shown++ < SHOWN)
+			str_addf(out, "%s%s %.1f %%", shown > 1 ? ", " : "", v[i].name, s->mape);
+	}
+	if (shown)
+		str_addf(out, " (mean error, %s)", device);
+	if (!never || !all)
+		return;
+	str_addf(out, "%snever compared: ", shown ? "; " : "");
+	shown = 0;
+	for (size_t i = 0; i < n && shown < SHOWN; i++)
+		if (!held || !accuracy_of(held, v[i].name))
+			str_addf(out, "%s%s", shown++ ? ", " : "", v[i].name);
+	str_addf(out, ", %.0f %% of the time", unit_pct((double)never, (double)all));
+}
+
+void run_compared(const struct run_report *r, struct str *out)
+{
+	struct run_made m = made_of(r);
+	const struct baseline *b = r->baseline;
+	struct arena *a = arena_new(0);
+	struct err none = ERR_INIT;
+	struct silicon n;
+
+	if (m.launches) {
+		by_class(m.family, m.n, b && b->known ? &b->accuracy : NULL, b ? b->accuracy.device : "", out);
+	} else if (a && b && silicon_nearest(b->source, r->conf, a, &n, &none) > 0 && n.conf) {
+		by_class(m.part, m.n_parts, &n.calibrated, n.sheet.device, out);
+		silicon_free(&n);
+	} else {
+		by_class(m.part, m.n_parts, NULL, "", out);
+	}
+	arena_free(a);
 }
