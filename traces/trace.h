@@ -43,6 +43,7 @@ struct trace_op {
 	const char *name;          /* "aten::mm" */
 	int64_t start_ns, dur_ns, thread;
 	int64_t sequence; /* autograd's number, shared by an op and its backward; -1: none */
+	uint64_t weights; /* ops of one number multiply by the same weights; 0: nobody says */
 	uint32_t n_args;
 	const struct trace_arg *args;
 	const char

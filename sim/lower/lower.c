@@ -408,7 +408,7 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	if (!out->source && t->range)
 		return lower_nomem(&w);
 	memset(st, 0, sizeof *st);
-	if (lower_types(t, r, a, &typed, st, e) < 0)
+	if (lower_types(t, r, a, &typed, st, e) < 0 || lower_recurrent(&typed, r, a, e) < 0)
 		return -1;
 	if (group(&w) < 0 || read_shapes(&w) < 0 || make_ops(&w) < 0)
 		return -1;

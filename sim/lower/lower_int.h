@@ -1,6 +1,6 @@
 /* lower_int.h - an op stream while it is being made; for sim/lower/lower*.c only.
  *
- * The passes, in order: tell types that were not recorded (lower_types.c), group launches into ops and read their shapes (lower.c; rows of tables: lower_listed.c), find routed regions
+ * The passes, in order: tell types that were not recorded (lower_types.c), steps of recurrent networks (lower_recurrent.c), group launches into ops and read their shapes (lower.c; rows of tables: lower_listed.c), find routed regions
  * (lower_route.c), infer tensors and write operands (lower_tensors.c, candidates in lower_pick.c), layers
  * (lower_route.c), names (lower_name.c); then addresses and dependences (workloads/place.h). */
 #ifndef NPUSIM_SIM_LOWER_LOWER_INT_H
@@ -127,6 +127,8 @@ static inline size_t lower_base_len(const char *name)
 /* lower_types.c: `to` is `from` with what is known of types and numbers that the recording does not say. */
 int lower_types(const struct trace *from, struct rules *r, struct arena *a, struct trace *to, struct lower_stats *st,
                 struct err *e);
+/* lower_recurrent.c: each launch of a recurrent network's call has an op of its own, with its own sizes. */
+int lower_recurrent(struct trace *t, struct rules *r, struct arena *a, struct err *e);
 /* lower_listed.c: a row's shape, or why it is opaque; its operands; heads of a sequence. */
 int lower_listed_read(struct lowering *w, struct lop *o);
 int lower_listed(struct lowering *w, uint32_t op);

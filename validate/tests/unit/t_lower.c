@@ -145,6 +145,59 @@ TEST(streams_that_interleave_keep_their_launches_together)
 	hand_close(&h);
 }
 
+/* Two layers of four steps of a batch of 3, 64 inputs, 32 of state, four gates; `cells` of them are launched. */
+static void recurrent(struct hand *h, int cells)
+{
+	struct trace_op *op =
+		mk_op(&h->m, "aten::_cudnn_rnn",
+	              "f16[3,4,64] {f16[128,64] f16[128,32] f16[128] f16[128]} =4 f16[999] f16[2,3,32] f16[2,3,32]");
+
+	for (int layer = 0; layer < 2; layer++) {
+		mk_launch(&h->m, "nvjet_sm90_hsh_128x64_64x8_1x2_h_bz_TNT", op)->stream = 20;
+		for (int step = 0; step < 4; step++) {
+			mk_launch(&h->m, "nvjet_sm90_hsh_64x8_64x16_1x2_h_bz_TNT", op)->stream = 21 + layer;
+			if (cells-- > 0)
+				mk_launch(&h->m, "void elemWiseRNNcell<__half, __half>", op)->stream = 21 + layer;
+		}
+	}
+}
+
+TEST(a_recurrent_networks_launches_do_a_step_each)
+{
+	struct hand h;
+
+	hand_open(&h);
+	recurrent(&h, 8);
+	hand_lower(&h);
+	CHECK_U64(h.s.n_ops, 18);
+	for (size_t layer = 0; layer < 2; layer++) {
+		const struct op *o = &h.s.ops[9 * layer];
+
+		CHECK(o->kind == OP_GEMM && o->shape.m == 12 && o->shape.n == 128 && o->shape.k == (layer ? 32 : 64));
+		for (size_t step = 0; step < 4; step++) {
+			const struct op *p = &o[1 + 2 * step];
+
+			CHECK(p->kind == OP_GEMM && p->shape.m == 3 && p->shape.n == 128 && p->shape.k == 32);
+			CHECK(p[1].kind == OP_ELEMENTWISE && p[1].shape.elems == 3 * 32);
+			/* A cell reads what the product made, and the next product what the cell made; weights are the layer's. */
+			CHECK_U64(h.s.operands[p[1].first_operand].tensor, h.s.operands[p->first_operand + 2].tensor);
+			if (step)
+				CHECK_U64(h.s.operands[p->first_operand].tensor,
+				          h.s.operands[p[-1].first_operand + p[-1].n_operands - 1].tensor);
+			CHECK_U64(h.s.operands[p->first_operand + 1].tensor,
+			          h.s.operands[o[1].first_operand + 1].tensor);
+		}
+	}
+	CHECK(h.s.operands[h.s.ops[1].first_operand + 1].tensor != h.s.operands[h.s.ops[10].first_operand + 1].tensor);
+	hand_close(&h);
+	/* Launches that do not add up are left as they are: those of a stream one op. */
+	hand_open(&h);
+	recurrent(&h, 7);
+	hand_lower(&h);
+	CHECK_U64(h.s.n_ops, 3);
+	hand_close(&h);
+}
+
 TEST(what_the_host_waits_for_is_an_op_of_its_own)
 {
 	struct hand h;
@@ -484,9 +537,10 @@ TEST(a_broken_stream_is_noticed)
 
 SUITE(t_lower, T(a_trace_of_nothing_is_a_stream_of_nothing), T(what_nobody_knows_is_opaque_and_carries_its_time),
       T(what_joins_the_previous_launch_needs_one), T(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself),
-      T(streams_that_interleave_keep_their_launches_together), T(what_the_host_waits_for_is_an_op_of_its_own),
-      T(a_router_needs_a_host_that_reads_its_picks), T(a_grouped_product_has_the_experts_that_even_picks_hit),
-      T(a_samplers_top_k_is_no_router), T(in_place_ops_write_what_they_read), T(many_tokens_at_once_are_prefill),
+      T(streams_that_interleave_keep_their_launches_together), T(a_recurrent_networks_launches_do_a_step_each),
+      T(what_the_host_waits_for_is_an_op_of_its_own), T(a_router_needs_a_host_that_reads_its_picks),
+      T(a_grouped_product_has_the_experts_that_even_picks_hit), T(a_samplers_top_k_is_no_router),
+      T(in_place_ops_write_what_they_read), T(many_tokens_at_once_are_prefill),
       T(q_k_and_v_of_one_shape_go_where_they_are_meant), T(cases_of_a_benchmark_have_nothing_in_common),
       T(an_annotation_that_began_before_all_time_holds_nothing), T(blocks_are_used_again_and_large_ones_at_once),
       T(tensors_beyond_every_address_are_an_error), T(memory_that_runs_out_is_an_error_wherever_it_does),
