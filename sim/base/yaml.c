@@ -20,7 +20,7 @@
 #include "sim/base/str.h"
 #include "sim/base/yaml_json.h"
 
-#define ARENA_LIMIT ((size_t)64 << 20)
+#define ARENA_LIMIT ((size_t)128 << 20)
 #define BOM         "\xef\xbb\xbf"
 #define MAX_ANCHORS 1000 /* an alias looks through all of them */
 #define QUADRATIC   16   /* maps up to this size are searched for duplicate keys pair by pair */

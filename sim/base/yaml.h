@@ -14,8 +14,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
-#define YAML_MAX_NODES 100000
-#define YAML_MAX_BYTES (4u << 20)
+#define YAML_MAX_NODES 500000 /* a mixed checkpoint's config.json lists 40,000 weights: 240,000 */
+#define YAML_MAX_BYTES (8u << 20)
 #define YAML_MAX_DEPTH 64
 
 enum ynode_kind { YNODE_SCALAR, YNODE_SEQ, YNODE_MAP };

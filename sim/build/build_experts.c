@@ -135,7 +135,7 @@ static uint32_t expert_product(struct builder *b, const struct moe *x, uint32_t 
                                uint64_t n, uint64_t k)
 {
 	const uint64_t rows = build_picks_rows(&x->picked, slot);
-	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
+	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->layer, b->m->dtype);
 	struct op *o = b_op(b, B_PRODUCT, math, b->m->dtype);
 	uint32_t y;
 
@@ -336,7 +336,7 @@ static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
 /* One kernel over the picked experts, each with its rows; padded to as many as they have on average. */
 static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uint32_t w, uint64_t n, uint64_t k)
 {
-	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
+	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->layer, b->m->dtype);
 	const uint64_t m = (x->picked.rows + x->picked.hit - 1) / x->picked.hit;
 	const struct part rows = b_quantised(b, all_of(in), math, b_tensor(b, in)->bytes * 8 / dtype_bits(b->m->dtype));
 	struct op *o = b_op(b, B_GROUPED, math, b->m->dtype);

@@ -18,7 +18,7 @@ static uint32_t queries(struct builder *b, uint32_t x)
 
 	if (!l->q_rank)
 		return b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, n, b->m->hidden, "q"));
-	x = b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, l->q_rank, b->m->hidden, "q_a"));
+	x = b_product(b, all_of(x), build_latent_product(SCHEME_LATENT, b->rows, l->q_rank, b->m->hidden, "q_a"));
 	x = b_norm(b, all_of(x), b->rows, l->q_rank, "q_a.norm");
 	return b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, n, l->q_rank, "q_b"));
 }
@@ -44,7 +44,7 @@ static uint32_t each_head(struct builder *b, struct part x, uint64_t n, uint64_t
 {
 	const enum dtype d = b->m->dtype;
 	const uint64_t heads = b->m->heads;
-	const struct scheme_format *f = scheme_format_of(b->h->quant, SCHEME_ATTENTION, b->layer, b->m->layers);
+	const struct scheme_format *f = scheme_format_of(b->h->quant, SCHEME_KV_B, b->layer, b->m->layers);
 	const uint32_t w = b_stored(b, f, scheme_bytes(f, d, heads * n, k), 1, name);
 	struct op *o = b_op(b, B_PRODUCT, d, d);
 	uint32_t y;
@@ -118,7 +118,7 @@ static struct attend expanded(struct builder *b, uint32_t q, struct part latent,
 	const struct model_mla *l = &m->mla;
 	const uint64_t heads = m->heads;
 	const uint32_t kv = b_product(
-		b, latent, build_latent_product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
+		b, latent, build_latent_product(SCHEME_KV_B, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
 
 	return (struct attend){ .q = all_of(q),
 		                .k = kv,
@@ -204,7 +204,7 @@ uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer)
 	uint32_t q = queries(b, x), down, latent, rope, y;
 
 	(void)layer; /* all are alike */
-	down = b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, row, m->hidden, "kv_a"));
+	down = b_product(b, all_of(x), build_latent_product(SCHEME_LATENT, b->rows, row, m->hidden, "kv_a"));
 	latent = b_norm(b, b_columns(b, down, b->rows, row, 0, l->kv_rank), b->rows, l->kv_rank, "kv_a.norm");
 	rope = b_rope(b, b_columns(b, down, b->rows, row, l->kv_rank, l->rope), 1, l->rope);
 	y = eager(b) && b->h->attend != ATTEND_MLA ? eager_attention(b, turned_queries(b, q), latent, rope)

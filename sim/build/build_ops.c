@@ -126,7 +126,7 @@ static uint32_t weight_of(struct builder *b, const struct gemm *g)
 
 uint32_t b_product(struct builder *b, struct part x, struct gemm g)
 {
-	const enum dtype math = scheme_math(b->h->quant, g.class, b->m->dtype);
+	const enum dtype math = scheme_math(b->h->quant, g.class, b->layer, b->m->dtype);
 	const uint32_t w = weight_of(b, &g);
 	struct op *o;
 	uint32_t y;

@@ -9,11 +9,8 @@ static bool same_layer(const struct builder *b, uint32_t i, uint32_t k)
 {
 	const struct model *m = b->m;
 
-	for (int c = 0; c < SCHEME_CLASSES; c++)
-		if (scheme_format_of(b->h->quant, (enum scheme_class)c, (int32_t)i, m->layers) !=
-		    scheme_format_of(b->h->quant, (enum scheme_class)c, (int32_t)k, m->layers))
-			return false;
-	return m->layer[i] == m->layer[k] && model_has_experts(m, i) == model_has_experts(m, k);
+	return scheme_same_layers(b->h->quant, (int32_t)i, (int32_t)k, m->layers) && m->layer[i] == m->layer[k] &&
+	       model_has_experts(m, i) == model_has_experts(m, k);
 }
 
 /* The first has the embedding, the last the head. */

@@ -25,8 +25,8 @@ static struct attend_shape workload_attend_shape_of(const struct model *m, const
 	s.dim = l->nope + l->rope, s.v_dim = l->v;
 	s.rank = l->kv_rank, s.rope = l->rope, s.nope = l->nope;
 	s.weight_bits = 8 *
-	                scheme_bytes(scheme_format_of(how->quant, SCHEME_ATTENTION, (int32_t)layer, m->layers),
-	                             m->dtype, 1024, 1024) /
+	                scheme_bytes(scheme_format_of(how->quant, SCHEME_KV_B, (int32_t)layer, m->layers), m->dtype,
+	                             1024, 1024) /
 	                (1024 * 1024);
 	return s;
 }

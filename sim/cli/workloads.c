@@ -130,7 +130,7 @@ static int workloads_show(void *options, const struct opt_list *args, struct doc
 	o->asked.model = args->v[0];
 	if (workload_check(&o->asked, WORKLOAD_SHOW, e) < 0 || !(own = model_load(o->asked.model, e)))
 		return -1;
-	unknown = own->quant_layers && !o->asked.quant;
+	unknown = own->quant_words && !o->asked.quant;
 	model_free(own);
 	known = o->asked;
 	known.quant = unknown ? "bf16" : known.quant;

@@ -44,7 +44,7 @@ void model_doc(struct doc *d, const void *of, size_t i)
 	doc_count_if(d, "experts", m->moe.experts, m->moe.experts);
 	if (d->format != OUT_TABLE)
 		doc_count_if(d, "max_context", m->context, m->context);
-	doc_text(d, "weights", m->quant ? m->quant : m->quant_layers ? m->quant_layers : dtype_name(m->dtype));
+	doc_text(d, "weights", m->quant ? m->quant : m->quant_words ? m->quant_words : dtype_name(m->dtype));
 }
 
 /* --- all of one ----------------------------------------------------------------------------------------------------- */
@@ -133,6 +133,8 @@ static void bytes(struct doc *d, const struct model *m, const struct build_how *
 	if (model_state_bytes(m))
 		put(d, "state of a sequence", (double)model_state_bytes(m) / 1e6, "MB",
 		    "linear attention: whatever its length");
+	if (m->scheme->at)
+		put(d, "weights as they come", (double)model_weight_bytes(m, m->scheme) / 1e9, "GB", m->quant);
 	for (size_t i = 0; i < n; i++) {
 		char what[48];
 
@@ -144,15 +146,19 @@ static void bytes(struct doc *d, const struct model *m, const struct build_how *
 
 void model_show_doc(struct doc *d, const struct model *m, const struct build_how *how, bool unknown)
 {
+	struct str note = STR_INIT;
+
 	doc_say(d, "%s (%s): %u layers of %u, %s attention\nsource: %s\n\n", m->name, m->arch->type, m->layers,
 	        m->hidden, kind_of(m), m->source ? m->source : m->path);
 	doc_table_open(d, NULL, NULL);
 	params(d, m);
-	if (unknown)
-		put(d, "bytes of weights a token", NAN, "",
-		    "not known: its mix of formats is not in the source; give --quant");
-	else
+	if (unknown) {
+		str_addf(&note, "how they are stored is not understood (%s): give --quant", m->quant_words);
+		put(d, "bytes of weights a token", NAN, "", str_c(&note));
+	} else {
 		token(d, m, how);
+	}
 	bytes(d, m, how);
 	doc_table_close(d, line, NULL);
+	str_free(&note);
 }

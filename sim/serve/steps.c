@@ -34,7 +34,8 @@ static uint32_t first_alike(const struct model *m, const struct build_how *how)
 	const uint32_t n = how->layers ? how->layers : m->layers;
 	uint32_t i = n - 1;
 
-	while (!how->quant->more && i && alike(m, i - 1, n - 1))
+	while (!how->quant->more && i && alike(m, i - 1, n - 1) &&
+	       scheme_same_layers(how->quant, (int32_t)i - 1, (int32_t)n - 1, m->layers))
 		i--;
 	return i;
 }

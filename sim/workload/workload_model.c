@@ -140,13 +140,14 @@ int workload_check_texts(const struct workload_spec *s, struct err *e)
 /* The model's own scheme, or that of its checkpoint. */
 static int scheme(const struct model *m, const struct workload_spec *s, struct build_how *how, struct err *e)
 {
-	if (!s->quant && m->quant_layers)
-		return err_set(
-			e, ERR_CONFIG,
-			"the weights of model '%s' come in a mix of formats ('%s') that its description does not list:"
-			" give --quant",
-			m->name, m->quant_layers);
-	if (!(how->quant = scheme_find(s->quant ? s->quant : m->quant ? m->quant : "bf16", e)))
+	if (!s->quant && m->quant_words)
+		return err_set(e, ERR_CONFIG,
+		               "how the weights of model '%s' are stored is not understood (%s): give --quant", m->name,
+		               m->quant_words);
+	if (!s->kv && m->kv_words)
+		return err_set(e, ERR_CONFIG, "the KV cache of model '%s' is in '%s', which is not known: give --kv",
+		               m->name, m->kv_words);
+	if (!(how->quant = s->quant ? scheme_find(s->quant, e) : m->scheme))
 		return -1;
 	how->kv = m->dtype;
 	if (s->kv || m->kv)

@@ -30,10 +30,10 @@ static void latent(const struct walk *w)
 	const struct model_mla *x = &m->mla;
 	const uint64_t h = m->heads, qk = x->nope + x->rope;
 
-	count_one(w, SCHEME_ATTENTION, x->q_rank, m->hidden);
+	count_one(w, SCHEME_LATENT, x->q_rank, m->hidden);
 	count_one(w, SCHEME_ATTENTION, h * qk, x->q_rank ? x->q_rank : m->hidden);
-	count_one(w, SCHEME_ATTENTION, x->kv_rank + x->rope, m->hidden);
-	count_one(w, SCHEME_ATTENTION, h * (x->nope + x->v), x->kv_rank);
+	count_one(w, SCHEME_LATENT, x->kv_rank + x->rope, m->hidden);
+	count_one(w, SCHEME_KV_B, h * (x->nope + x->v), x->kv_rank);
 	count_one(w, SCHEME_OUT, m->hidden, h * x->v);
 }
 
@@ -144,6 +144,8 @@ static void add_params(void *arg, const struct matrix *x)
 	const uint64_t n = x->n * x->k;
 	uint64_t *to[SCHEME_CLASSES] = {
 		[SCHEME_ATTENTION] = &p->attention,
+		[SCHEME_LATENT] = &p->attention,
+		[SCHEME_KV_B] = &p->attention,
 		[SCHEME_VALUE] = &p->attention,
 		[SCHEME_OUT] = &p->attention,
 		[SCHEME_MLP] = &p->mlp,

@@ -56,6 +56,9 @@ struct model_arch {
 	const char *not_described;  /* what stands in its layers and in no key; NULL: nothing that matters */
 };
 
+struct scheme;
+struct model_quant;
+
 struct model_mla {
 	uint32_t q_rank, kv_rank, nope, rope, v; /* q_rank 0: queries are one product; kv_rank 0: no MLA */
 };
@@ -99,16 +102,18 @@ struct model {
 	struct model_sam sam;
 	struct model_clip clip;
 	struct model_projector projector;
-	const char *quant,
-		*kv; /* the scheme its weights come in, and what its cache is meant to be in; NULL: as `dtype` */
-	const char *quant_layers; /* file's words where that is no scheme of ours; NULL */
-	uint64_t published;       /* parameters, as the publisher counts them; 0: not known */
+	const struct scheme *scheme;        /* that its weights come in */
+	const char *quant, *kv;             /* its name, and that of its cache's format; NULL: as `dtype` */
+	const char *quant_words, *kv_words; /* what the file says instead, where that is not understood; NULL */
+	struct model_quant *checkpoint;     /* a scheme of its own; NULL */
+	uint64_t published;                 /* parameters, as the publisher counts them; 0: not known */
 	const char *published_by;
 	uint32_t mtp_layers; /* further layers that predict tokens ahead: in no step here */
-	void *memory;        /* of all texts */
+	char own_name[96];
+	void *memory; /* of all texts */
 };
 
-/* A name of a shipped model ("llama-3.1-8b") or a path. NULL with the error set: exit code 4 where there is no such
+/* A name of a shipped model ("llama-3.1-8b"), a path, or a folder with a config.json. NULL with the error set: exit code 4 where there is no such
  * file, 3 where it is no model. */
 struct model *model_load(const char *name_or_path, struct err *e);
 struct model *model_load_from(const struct source *from, const char *name_or_path, struct err *e);

@@ -14,30 +14,35 @@ static int placed(struct reader *r, const struct ynode *n)
 	return err_at(r->e, yaml_name(r->y), n->line, n->col);
 }
 
-/* What a config.json says of the checkpoint's own scheme; one of another tool's is kept as words. */
+/* Where a file says how its weights are stored: a map of MLX's, the key of all others, or the file beside it. */
+static const struct ynode *checkpoint_of(const struct reader *r, const struct ynode *map)
+{
+	const struct ynode *root = yaml_root(r->y), *mlx = ynode_get(root, "quantization");
+	const struct ynode *all[] = { mlx && mlx->kind == YNODE_MAP ? mlx : NULL, ynode_get(map, "quantization_config"),
+		                      ynode_get(root, "quantization_config"), ynode_get(root, "compression_config"),
+		                      r->beside ? ynode_get(yaml_root(r->beside), "quantization") : NULL };
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (!model_is_null(all[i]))
+			return all[i];
+	return NULL;
+}
+
 int model_read_quant(struct reader *r, const struct ynode *map)
 {
-	const struct ynode *mine = ynode_get(map, "quantization"), *x = ynode_get(map, "quantization_config"), *n;
+	const struct ynode *mine = ynode_get(map, "quantization"), *x = checkpoint_of(r, map);
 	const struct ynode *kv = ynode_get(map, "kv_cache");
 
+	r->m->scheme = scheme_find("bf16", r->e);
 	if (!model_is_null(kv) && (yaml_str(r->y, kv, &r->m->kv, r->e) < 0 || !scheme_kv(r->m->kv, r->e)))
 		return placed(r, kv);
-	if (!model_is_null(mine))
-		return yaml_str(r->y, mine, &r->m->quant, r->e) < 0 || !scheme_find(r->m->quant, r->e) ? placed(r, mine)
-		                                                                                       : 0;
-	if (!x)
-		x = ynode_get(yaml_root(r->y), "quantization_config");
-	if (model_is_null(x) || x->kind != YNODE_MAP)
-		return 0;
-	if (!(n = ynode_get(x, "quant_method")) || n->kind != YNODE_SCALAR)
-		return 0;
-	if (strcmp(n->text, "fp8") == 0)
-		r->m->quant = ynode_get(x, "weight_block_size") ? "fp8_block" : "fp8";
-	else if (strcmp(n->text, "mxfp4") == 0)
-		r->m->quant = "mxfp4_moe";
-	else
-		r->m->quant_layers = n->text;
-	return 0;
+	if (!model_is_null(mine) && mine->kind == YNODE_SCALAR)
+		return yaml_str(r->y, mine, &r->m->quant, r->e) < 0 || !(r->m->scheme = scheme_find(r->m->quant, r->e))
+		               ? placed(r, mine)
+		               : 0;
+	if (x && x->kind != YNODE_MAP)
+		return yaml_err(r->y, x, r->e, "how the weights are stored is a map, 'quant_method' in it");
+	return x ? model_read_checkpoint(r->m, x, r->e) : 0;
 }
 
 struct part_number {

@@ -98,17 +98,43 @@ bool model_shipped(const char *name, char *path, unsigned size)
 	return *name && is_name(name) && access(name, R_OK) != 0 && do_model_find(&path_source, name, path, size);
 }
 
+static bool in_folder(const struct source *from, const char *folder, const char *file, char *out, unsigned size)
+{
+	const int n = snprintf(out, size, "%s/%s", folder, file);
+
+	return n > 0 && (unsigned)n < size && from->has(from, out);
+}
+
+/* ModelOpt says how the weights are stored in a file beside an older config.json. */
+static struct model *model_of_file(const struct source *from, const char *path, struct err *e)
+{
+	struct yaml *y = from->read(from, path, e), *beside = NULL;
+	struct model *m = NULL;
+	char other[1024];
+
+	if (y && source_beside(from, path, "hf_quant_config.json", other, sizeof other) &&
+	    !(beside = from->read(from, other, e))) {
+		yaml_free(y);
+		return NULL;
+	}
+	m = model_of_yaml(y, beside, e);
+	yaml_free(beside);
+	return m;
+}
+
 struct model *model_load_from(const struct source *from, const char *name, struct err *e)
 {
 	char path[1024];
 
+	if (in_folder(from, name, "config.json", path, sizeof path))
+		return model_of_file(from, path, e);
 	if (!is_name(name) || from->has(from, name))
-		return model_of_yaml(from->read(from, name, e), e);
+		return model_of_file(from, name, e);
 	if (!do_model_find(from, name, path, sizeof path)) {
 		model_find_unknown(from, name, e);
 		return NULL;
 	}
-	return model_of_yaml(from->read(from, path, e), e);
+	return model_of_file(from, path, e);
 }
 
 struct model *model_load(const char *name, struct err *e)

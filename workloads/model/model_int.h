@@ -7,11 +7,13 @@
 
 struct reader {
 	const struct yaml *y;
+	const struct yaml *beside; /* its hf_quant_config.json; NULL: none */
 	struct model *m;
 	struct err *e;
 };
 
-struct model *model_of_yaml(struct yaml *y, struct err *e); /* takes `y`; NULL: its reader said why */
+/* Takes `y`; NULL: its reader said why. */
+struct model *model_of_yaml(struct yaml *y, const struct yaml *beside, struct err *e);
 /* Absent, null or empty. */
 bool model_is_null(const struct ynode *n);
 int model_number(struct reader *r, const struct ynode *n, uint64_t least, uint64_t most, uint32_t *out);
@@ -19,6 +21,8 @@ int model_number(struct reader *r, const struct ynode *n, uint64_t least, uint64
 int model_need(struct reader *r, const struct ynode *map);
 int model_check(struct reader *r, const struct ynode *map);
 int model_read_quant(struct reader *r, const struct ynode *map);
+/* model_quant.c: of the map that says how a checkpoint is stored. -1: no memory. */
+int model_read_checkpoint(struct model *m, const struct ynode *x, struct err *e);
 int model_read_vision(struct reader *r, const struct ynode *root);
 
 #endif

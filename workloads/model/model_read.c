@@ -486,6 +486,24 @@ static int read_arch(struct reader *r, const struct ynode *root, const struct yn
 	return 0;
 }
 
+/* A file's name; of a config.json its folder's, or else the architecture's. `_name_or_path` is a path of somebody's disk. */
+static void name_by_file(struct model *m)
+{
+	const char *slash = strrchr(m->path, '/'), *base = slash ? slash + 1 : m->path, *dot = strrchr(base, '.');
+	size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+
+	if (strcmp(base, "config.json") == 0) {
+		n = slash ? (size_t)(slash - m->path) : 0;
+		for (base = m->path + n; base > m->path && base[-1] != '/'; base--)
+			;
+		n -= (size_t)(base - m->path);
+		if (!n || *base == '.')
+			base = m->arch->type, n = strlen(base);
+	}
+	snprintf(m->own_name, sizeof m->own_name, "%.*s", (int)n, base);
+	m->name = m->own_name;
+}
+
 static int model_read_read_all(struct reader *r)
 {
 	const struct ynode *root = yaml_root(r->y), *map = decoder_of(root);
@@ -500,17 +518,15 @@ static int model_read_read_all(struct reader *r)
 	    read_word(r, root, "source", &r->m->source) < 0 || read_decoder(r, map) < 0 ||
 	    model_read_vision(r, root) < 0)
 		return -1;
-	if (!r->m->name && read_word(r, root, "_name_or_path", &r->m->name) < 0)
-		return -1;
 	if (!r->m->name || !*r->m->name)
-		r->m->name = r->m->path;
+		name_by_file(r->m);
 	return 0;
 }
 
-struct model *model_of_yaml(struct yaml *y, struct err *e)
+struct model *model_of_yaml(struct yaml *y, const struct yaml *beside, struct err *e)
 {
 	struct model *m = y ? calloc(1, sizeof *m) : NULL;
-	struct reader r = { .y = y, .m = m, .e = e };
+	struct reader r = { .y = y, .beside = beside, .m = m, .e = e };
 
 	if (y && !m)
 		err_nomem(e, "for a model");
@@ -529,7 +545,7 @@ struct model *model_of_yaml(struct yaml *y, struct err *e)
 
 struct model *model_parse(const char *text, size_t n, const char *name, struct err *e)
 {
-	return model_of_yaml(yaml_parse(text, n, name, e), e);
+	return model_of_yaml(yaml_parse(text, n, name, e), NULL, e);
 }
 
 void model_free(struct model *m)
@@ -537,5 +553,6 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	yaml_free(m->memory);
+	free(m->checkpoint);
 	free(m);
 }

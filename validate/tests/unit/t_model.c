@@ -1,5 +1,7 @@
 /* t_model.c - models described: parameters against what their publishers count, closed forms, schemes, and bad files. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "sim/base/arena.h"
 #include "sim/base/source.h"
@@ -93,6 +95,13 @@ TEST(published_configurations_have_the_parameters_that_were_published)
 		model_free(m);
 	}
 	arena_free(a);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
 static struct model *fixture(const char *name)
@@ -268,10 +277,10 @@ TEST(what_a_scheme_leaves_alone_stays_as_the_model_has_it)
 {
 	const struct scheme *q = scheme("nvfp4_moe");
 
-	CHECK(scheme_math(q, SCHEME_EXPERT, DT_BF16) == DT_FP4);
-	CHECK(scheme_math(q, SCHEME_ATTENTION, DT_BF16) == DT_BF16);
-	CHECK(scheme_math(scheme("w4a16_g128"), SCHEME_MLP, DT_BF16) == DT_BF16); /* dequantised first */
-	CHECK(scheme_math(scheme("w8a8"), SCHEME_HEAD, DT_FP16) == DT_FP16);
+	CHECK(scheme_math(q, SCHEME_EXPERT, 0, DT_BF16) == DT_FP4);
+	CHECK(scheme_math(q, SCHEME_ATTENTION, 0, DT_BF16) == DT_BF16);
+	CHECK(scheme_math(scheme("w4a16_g128"), SCHEME_MLP, 0, DT_BF16) == DT_BF16); /* dequantised first */
+	CHECK(scheme_math(scheme("w8a8"), SCHEME_HEAD, -1, DT_FP16) == DT_FP16);
 	CHECK_STR(scheme_format_of(q, SCHEME_HEAD, -1, 61)->name, "own");
 }
 
@@ -357,32 +366,169 @@ TEST(a_config_json_is_taken_as_it_is)
 	CHECK_U64(a.total, b.total);
 	CHECK(m->layer[4] == MODEL_SLIDING && m->layer[5] == MODEL_FULL);
 	CHECK(m->act == MODEL_GELU && m->tied);
-	CHECK_STR(m->name, "config.json");
+	CHECK_STR(m->name, "gemma3_text");
 	model_free(m);
 	model_free(shipped);
 }
 
-TEST(a_checkpoints_own_scheme_is_known_or_named)
+/* A model of Qwen3-8B's sizes with this in its config.json: 6,945.77 million weights in products of layers (1,509.95 of
+ * attention), 622.33 in the head. */
+static struct model *stored_as(const char *quant)
 {
-	static const char fp8[] = "{\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}",
-			  awq[] = "{\"quant_method\": \"awq\", \"bits\": 4}";
-	const char *const configs[] = { fp8, awq };
-	char text[1024];
+	struct err e = ERR_INIT;
+	char text[4096];
+	struct model *m;
 
-	for (int i = 0; i < 2; i++) {
-		struct err e = ERR_INIT;
-		struct model *m;
+	snprintf(
+		text, sizeof text,
+		"{\"model_type\": \"qwen3\", \"hidden_size\": 4096, \"num_hidden_layers\": 36, \"num_attention_heads\": 32,"
+		" \"num_key_value_heads\": 8, \"head_dim\": 128, \"intermediate_size\": 12288, \"vocab_size\": 151936,"
+		" \"max_position_embeddings\": 40960, %s}",
+		quant);
+	m = model_parse(text, strlen(text), "config.json", &e);
+	CHECK_OK(m ? 0 : -1, e);
+	return m;
+}
 
-		snprintf(
-			text, sizeof text,
-			"{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4,"
-			" \"intermediate_size\": 128, \"vocab_size\": 100, \"quantization_config\": %s}",
-			configs[i]);
-		m = model_parse(text, strlen(text), "config.json", &e);
-		CHECK_OK(m ? 0 : -1, e);
-		CHECK_STR(m->quant ? m->quant : m->quant_layers, i ? "awq" : "fp8_block");
+/* Thousands of weight bytes a token reads. */
+static uint64_t read_kb(const struct model *m)
+{
+	struct model_token t;
+
+	model_token_of(m, m->scheme, DT_BF16, 0, &t);
+	return t.weight_bytes / 1000;
+}
+
+#define QC       "\"quantization_config\": "
+#define GROUP(w) "{\"group_0\": {\"targets\": [\"Linear\"], \"weights\": " w "}}"
+#define W4_G128 \
+	"{\"num_bits\": 4, \"type\": \"int\", \"strategy\": \"group\", \"group_size\": 128, \"symmetric\": true}"
+#define NO_HEAD   "\"ignore\": [\"lm_head\"]"
+#define BY_GROUPS "\"quant_method\": \"compressed-tensors\", "
+
+TEST(a_checkpoint_is_stored_as_its_own_tool_says)
+{
+	/* Each figure is of 6,945,767,424 weights in layers, 622,329,856 in the head and 32 or 64 rows' scales, by hand. */
+	static const struct {
+		const char *quant, *name;
+		uint64_t kb;
+		const char *kv;
+	} all[] = {
+		{ "\"a\": 0", NULL, 15136194, NULL },
+		{ QC "{\"quant_method\": \"fp8\"}", "fp8", 8190427, NULL },
+		{ QC "{\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}", "fp8_block", 8192122, NULL },
+		{ QC "{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128, \"zero_point\": true}",
+		  "awq int4_g128", 4853202, NULL },
+		{ QC "{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128, \"zero_point\": false}",
+		  "w4a16_g128", 4826071, NULL },
+		{ QC "{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128, \"sym\": true}", "w4a16_g128",
+		  4826071, NULL },
+		{ QC "{\"quant_method\": \"gptq\", \"bits\": 3, \"group_size\": 128, \"sym\": true}", "gptq int3_g128",
+		  3957850, NULL },
+		{ QC "{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true}", "bitsandbytes int4_g64", 5151653,
+		  NULL },
+		{ QC "{\"quant_method\": \"hqq\", \"quant_config\": {\"weight_quant_params\": {\"nbits\": 4,"
+		     " \"group_size\": 64}}, \"skip_modules\": [\"lm_head\"]}",
+		  "hqq int4_g64", 5151653, NULL },
+		{ QC "{\"quant_method\": \"torchao\", \"quant_type\": \"int4_weight_only\", \"quant_type_kwargs\":"
+		     " {\"group_size\": 128}}",
+		  "torchao int4_g128", 4934598, NULL },
+		{ QC "{\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\","
+		     " \"qscheme\": \"per_tensor\"}, \"input_tensors\": {\"dtype\": \"fp8_e4m3\"}}, \"exclude\":"
+		     " [\"lm_head\"], \"kv_cache_quant_config\": {\"*k_proj\": {\"output_tensors\": {\"dtype\":"
+		     " \"fp8_e4m3\"}}}}",
+		  "fp8", 8190427, "fp8" },
+		{ "\"quantization\": {\"group_size\": 64, \"bits\": 4}", "mlx int4_g64", 4257054, NULL },
+		{ "\"quantization\": {\"group_size\": 64, \"bits\": 4, \"model.layers.0.mlp.down_proj\": {\"bits\": 8}}",
+		  "mlx int4_g64", 4282220, NULL },
+		{ QC "{" BY_GROUPS "\"config_groups\": " GROUP(W4_G128) ", " NO_HEAD "}", "w4a16_g128", 4826071, NULL },
+		{ QC "{" BY_GROUPS "\"config_groups\": " GROUP(W4_G128) "}", "compressed-tensors int4_g128", 3902300,
+		  NULL },
+		{ QC "{" BY_GROUPS
+		     "\"config_groups\": " GROUP(W4_G128) ", \"ignore\": [\"lm_head\", \"re:.*self_attn.*\"]}",
+		  "compressed-tensors int4_g128", 7067402, NULL },
+		{ QC "{" BY_GROUPS "\"config_groups\": " GROUP(W4_G128) ", \"ignore\": [\"lm_head\","
+		                                                        " \"model.layers.0.mlp.down_proj\"]}",
+		  "compressed-tensors int4_g128", 4900782, NULL },
+		{ QC "{\"quant_algo\": \"NVFP4\", \"exclude_modules\": [\"lm_head\", \"model.layers.*.self_attn*\"],"
+		     " \"kv_cache_quant_algo\": \"FP8\"}",
+		  "modelopt fp4_g16", 7322206, "fp8" },
+		{ QC "{\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {\"model.layers.0.mlp.gate_proj\":"
+		     " {\"quant_algo\": \"FP8\"}, \"model.layers.0.mlp.down_proj\": {\"quant_algo\": \"NVFP4\","
+		     " \"group_size\": 16}}}",
+		  "modelopt mixed", 14963179, NULL },
+		{ QC "{\"quant_algo\": null, \"kv_cache_quant_algo\": \"FP8\"}", NULL, 15136194, "fp8" },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		struct model *m = stored_as(all[i].quant);
+		const bool right = m->quant ? all[i].name && strcmp(m->quant, all[i].name) == 0 : !all[i].name;
+
+		if (!right || m->quant_words || read_kb(m) != all[i].kb)
+			test_fail(__FILE__, __LINE__, "%s: %s (%s), %llu kB, and %s, %llu are right", all[i].quant,
+			          m->quant ? m->quant : "as the model", m->quant_words ? m->quant_words : "understood",
+			          (unsigned long long)read_kb(m), all[i].name ? all[i].name : "as the model",
+			          (unsigned long long)all[i].kb);
+		CHECK(all[i].kv ? m->kv && strcmp(m->kv, all[i].kv) == 0 : !m->kv);
 		model_free(m);
 	}
+}
+
+TEST(a_checkpoint_that_is_not_understood_is_named_never_taken_as_it_is)
+{
+	static const struct {
+		const char *quant, *words;
+	} all[] = {
+		{ QC "{\"quant_method\": \"exl2\", \"bits\": 4.25}", "method 'exl2'" },
+		{ QC "{\"bits_per_weight\": 4}", "no 'quant_method'" },
+		{ QC "{\"quant_method\": \"awq\", \"bits\": 4.5}", "awq of" },
+		{ QC "{\"quant_method\": \"gptq\", \"bits\": 77}", "77 bits" },
+		{ QC "{\"quant_method\": \"modelopt\", \"quant_algo\": \"W3A5\"}", "'W3A5'" },
+		{ QC "{\"quant_method\": \"modelopt\"}", "no 'quant_algo'" },
+		{ QC "{\"quant_method\": \"fp8\", \"weight_block_size\": [64, 64]}", "'weight_block_size'" },
+		{ QC "{" BY_GROUPS "\"config_groups\": " GROUP(W4_G128) ", \"ignore\": [\"re:(?!lm_head).*\"]}",
+		  "the pattern '(?!lm_head).*'" },
+		{ QC
+		  "{\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {\"model.layers.0.mlp.experts.0.up_proj\":"
+		  " {\"quant_algo\": \"NVFP4\"}}}",
+		  "none of its names is a weight of this model" },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		struct model *m = stored_as(all[i].quant);
+
+		CHECK_HAS(m->quant_words ? m->quant_words : "(understood)", all[i].words);
+		model_free(m);
+	}
+}
+
+TEST(a_folder_is_its_config_with_the_file_beside_it)
+{
+	static const char config[] =
+		"{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4,"
+		" \"intermediate_size\": 128, \"vocab_size\": 100, \"_name_or_path\": \"/home/somebody/secret\"}",
+			  beside[] =
+				  "{\"producer\": {\"name\": \"modelopt\"}, \"quantization\": {\"quant_algo\": \"FP8\","
+				  " \"kv_cache_quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\"]}}";
+	char folder[512], path[600];
+	struct err e = ERR_INIT;
+	struct model *m;
+
+	test_path(folder, sizeof folder, "Some-1B");
+	CHECK(mkdir(folder, 0700) == 0);
+	CHECK(!model_load(folder, &e)); /* there is nothing in it */
+	CHECK_HAS(e.msg, "is a directory");
+	err_clear(&e);
+	write_file(test_path(path, sizeof path, "Some-1B/config.json"), config);
+	m = load(folder);
+	CHECK_STR(m->name, "Some-1B");
+	CHECK(!m->quant);
+	model_free(m);
+	write_file(test_path(path, sizeof path, "Some-1B/hf_quant_config.json"), beside);
+	m = load(folder);
+	CHECK_STR(m->quant, "fp8");
+	CHECK_STR(m->kv, "fp8");
+	model_free(m);
 }
 
 TEST(a_window_that_no_context_fills_is_none)
@@ -418,5 +564,7 @@ SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
       T(linear_attention_keeps_a_state_whatever_the_context), T(scales_are_bytes),
       T(what_a_scheme_leaves_alone_stays_as_the_model_has_it), T(k_quants_have_the_sizes_of_their_files),
       T(a_bad_description_is_one_line_that_says_where_and_why), T(a_config_json_is_taken_as_it_is),
-      T(a_checkpoints_own_scheme_is_known_or_named), T(a_window_that_no_context_fills_is_none),
+      T(a_checkpoint_is_stored_as_its_own_tool_says),
+      T(a_checkpoint_that_is_not_understood_is_named_never_taken_as_it_is),
+      T(a_folder_is_its_config_with_the_file_beside_it), T(a_window_that_no_context_fills_is_none),
       T(an_unknown_name_names_the_nearest));
