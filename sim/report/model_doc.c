@@ -80,6 +80,17 @@ static void part(struct doc *d, const char *what, uint64_t n, uint64_t of)
 	put(d, what, (double)n / 1e6, "million", note);
 }
 
+/* What no step here runs. */
+static void left_out(struct doc *d, const struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_towers; i++)
+		if (!m->towers[i].params)
+			put(d, m->towers[i].what, NAN, "", "its parameters are not counted; in no step");
+	if (m->mtp_layers)
+		put(d, "layers of further tokens", (double)model_mtp_params(m) / 1e6, "million",
+		    "left out: in no step, nor among the parameters");
+}
+
 static void params(struct doc *d, const struct model *m)
 {
 	struct model_params p;
@@ -100,6 +111,7 @@ static void params(struct doc *d, const struct model *m)
 	part(d, "  routers", p.router, p.total);
 	part(d, "  norms", p.norms, p.total);
 	part(d, "  encoders", p.vision, p.total);
+	left_out(d, m);
 	if (!m->moe.experts || m->moe.top)
 		put(d, "parameters a token passes", (double)p.active / 1e6, "million",
 		    "picked experts only, without the embedding");

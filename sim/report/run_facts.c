@@ -8,6 +8,7 @@
 #include "sim/report/run_verdict.h"
 #include "sim/report/types_doc.h"
 #include "workloads/known.h"
+#include "workloads/model/count.h"
 
 #define WIDTH      80
 #define WARNS_MOST 3
@@ -75,6 +76,12 @@ static void workload(const struct run_report *r, struct str *to)
 		         range ? range : "");
 		of_kernels(r, to);
 	}
+}
+
+static void left_out(const struct run_report *r, struct str *to)
+{
+	if (r->model)
+		model_left_out_text(r->model, to);
 }
 
 void run_split_text(const struct run_report *r, struct str *to)
@@ -182,6 +189,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 	static const struct fact first_page[] = {
 		{ "machine", run_machine_text },
 		{ "workload", workload },
+		{ "left out", left_out },
 		{ "split", run_split_text },
 		{ "aligned", run_align_text },
 		{ "rewritten", run_rewrite_text },
@@ -199,6 +207,7 @@ void run_facts(const struct run_report *r, struct doc *d)
 	static const struct fact all[] = {
 		{ "machine", run_machine_text },
 		{ "workload", workload },
+		{ "left out", left_out },
 		{ "split", run_split_text },
 		{ "types", types },
 		{ "aligned", run_align_text },

@@ -85,6 +85,20 @@ static void experts(const struct walk *w)
 	count_one(w, SCHEME_DOWN, m->hidden, x->shared_inter);
 }
 
+static void walk_layer(const struct walk *w)
+{
+	const struct model *m = w->m;
+	const uint32_t i = (uint32_t)w->layer;
+
+	count_own_attention(w, i);
+	if (model_has_experts(m, i))
+		experts(w);
+	if (!model_has_experts(m, i) || m->arch->both) {
+		count_one(w, SCHEME_MLP, up_rows(m, m->inter), m->hidden);
+		count_one(w, SCHEME_DOWN, m->hidden, m->inter);
+	}
+}
+
 /* Every matrix of the decoder. */
 static void walk(const struct model *m, each_fn *each, void *arg)
 {
@@ -92,13 +106,7 @@ static void walk(const struct model *m, each_fn *each, void *arg)
 
 	for (uint32_t i = 0; i < m->layers; i++) {
 		w.layer = (int32_t)i;
-		count_own_attention(&w, i);
-		if (model_has_experts(m, i))
-			experts(&w);
-		if (!model_has_experts(m, i) || m->arch->both) {
-			count_one(&w, SCHEME_MLP, up_rows(m, m->inter), m->hidden);
-			count_one(&w, SCHEME_DOWN, m->hidden, m->inter);
-		}
+		walk_layer(&w);
 	}
 	w.layer = -1;
 	count_one(&w, SCHEME_HEAD, m->vocab, m->hidden);
@@ -193,45 +201,85 @@ uint64_t model_clip_params(const struct model *m)
 static uint64_t vision_params(const struct model *m)
 {
 	const struct model_projector *p = &m->projector;
+	uint64_t n = 0;
 
-	return m->sam.width
-	               ? model_sam_params(m) + model_clip_params(m) + (uint64_t)p->in * p->out + 3 * (uint64_t)p->out
-	               : 0;
+	for (uint32_t i = 0; i < m->n_towers; i++)
+		n += m->towers[i].params;
+	return m->sam.width ? n + model_sam_params(m) + model_clip_params(m) + (uint64_t)p->in * p->out +
+	                              3 * (uint64_t)p->out
+	                    : n;
 }
 
-void model_params_of(const struct model *m, struct model_params *p)
+static uint64_t norm_params(const struct model *m)
+{
+	return (m->arch->norm_bias ? 2 : 1) * (uint64_t)m->hidden;
+}
+
+/* What a layer has beside its matrices; and shared experts apart from MLPs. */
+static void add_vectors(const struct model *m, uint32_t layer, struct model_params *p)
 {
 	static const uint64_t norms[] = {
 		[MODEL_BEFORE] = 2, [MODEL_AROUND] = 4, [MODEL_BEHIND] = 2, [MODEL_PARALLEL] = 1
 	};
-	const uint64_t norm = (m->arch->norm_bias ? 2 : 1) * (uint64_t)m->hidden;
+	const bool experts = model_has_experts(m, layer);
+	const uint64_t shared = experts ? (up_rows(m, m->moe.shared_inter) + m->moe.shared_inter) * m->hidden : 0;
 
+	p->norms += norms[m->arch->block] * norm_params(m);
+	p->attention += attention_vectors(m, layer);
+	p->shared += shared;
+	p->mlp -= shared;
+	if (experts) {
+		p->experts += m->moe.experts * expert_vectors(m);
+		p->router += router_vectors(m);
+	}
+	if (m->mlp_bias)
+		p->mlp += up_rows(m, m->inter) + m->hidden;
+}
+
+void model_params_of(const struct model *m, struct model_params *p)
+{
 	memset(p, 0, sizeof *p);
 	walk(m, add_params, p);
 	p->embed = (uint64_t)m->vocab * m->hidden;
-	p->norms = norm;
-	for (uint32_t i = 0; i < m->layers; i++) {
-		const uint64_t shared = model_has_experts(m, i)
-		                                ? (up_rows(m, m->moe.shared_inter) + m->moe.shared_inter) * m->hidden
-		                                : 0;
-
-		p->norms += norms[m->arch->block] * norm;
-		p->attention += attention_vectors(m, i);
-		p->shared += shared;
-		p->mlp -= shared;
-		if (model_has_experts(m, i)) {
-			p->experts += m->moe.experts * expert_vectors(m);
-			p->router += router_vectors(m);
-		}
-		if (m->mlp_bias)
-			p->mlp += up_rows(m, m->inter) + m->hidden;
-	}
+	p->norms = norm_params(m);
+	for (uint32_t i = 0; i < m->layers; i++)
+		add_vectors(m, i, p);
 	if (m->tied)
 		p->head = 0;
 	p->head += m->arch->head_bias ? m->vocab : 0;
 	p->vision = vision_params(m);
 	p->total =
 		p->embed + p->head + p->attention + p->mlp + p->experts + p->shared + p->router + p->norms + p->vision;
+}
+
+/* Each is a layer as the last one, behind a product of the token's row and the row before it, each normed. */
+uint64_t model_mtp_params(const struct model *m)
+{
+	struct model_params p = { 0 };
+	const struct walk w = { m, add_params, &p, (int32_t)m->layers - 1 };
+	const uint64_t h = m->hidden;
+
+	walk_layer(&w);
+	add_vectors(m, m->layers - 1, &p);
+	return m->mtp_layers *
+	       (p.attention + p.mlp + p.experts + p.shared + p.router + p.norms + 2 * h * h + 3 * norm_params(m));
+}
+
+void model_left_out_text(const struct model *m, struct str *to)
+{
+	for (uint32_t i = 0; i < m->n_towers; i++) {
+		const struct model_tower *t = &m->towers[i];
+
+		str_addf(to, "%s%s", i ? ", " : "", t->what);
+		if (t->params)
+			str_addf(to, " (%.1f M parameters)", (double)t->params / 1e6);
+		else
+			str_add(to, " (its parameters are not counted)");
+	}
+	if (m->mtp_layers)
+		str_addf(to, "%s%u layer%s that predict%s further tokens (%.1f M parameters)", m->n_towers ? ", " : "",
+		         m->mtp_layers, m->mtp_layers > 1 ? "s" : "", m->mtp_layers > 1 ? "" : "s",
+		         (double)model_mtp_params(m) / 1e6);
 }
 
 uint64_t model_attention_params(const struct model *m, uint32_t layer)

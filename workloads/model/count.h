@@ -1,6 +1,7 @@
 /* count.h - parameters, bytes and operations of a model in closed form: what no run needs and every run must agree with.
  *
- * Parameters are those of a checkpoint: tied embeddings once, layers that predict further tokens left out. A token's
+ * Parameters are those of a checkpoint: tied embeddings once, encoders too as far as they are counted, layers that predict
+ * further tokens left out (model_mtp_params has those). A token's
  * operations are two a parameter that multiplies it (embedding rows multiply nothing) and, for each key it looks at, two
  * a dimension of its queries and of its values. Bytes a token at batch 1: all weights it multiplies, the KV cache it
  * looks at, and the row it adds. MLA is counted absorbed: keys and values are the latent.
@@ -8,6 +9,7 @@
 #ifndef NPUSIM_WORKLOADS_MODEL_COUNT_H
 #define NPUSIM_WORKLOADS_MODEL_COUNT_H
 
+#include "sim/base/str.h"
 #include "workloads/model/model.h"
 #include "workloads/model/scheme.h"
 
@@ -27,6 +29,10 @@ void model_params_of(const struct model *m, struct model_params *p);
 uint64_t model_attention_params(const struct model *m, uint32_t layer);
 uint64_t model_sam_params(const struct model *m);
 uint64_t model_clip_params(const struct model *m);
+/* Of the layers that predict further tokens, the shared embedding and head left out. */
+uint64_t model_mtp_params(const struct model *m);
+/* What of the checkpoint is in no step: towers, layers that predict further tokens. Nothing where there is none. */
+void model_left_out_text(const struct model *m, struct str *to);
 /* Bytes of the whole checkpoint, and of the KV cache of one token in all layers that have one. */
 uint64_t model_weight_bytes(const struct model *m, const struct scheme *q);
 uint64_t model_kv_bytes(const struct model *m, enum dtype kv);

@@ -83,6 +83,13 @@ struct model_projector {
 	uint32_t in, out;
 };
 
+/* An encoder beside the decoder that no step runs (model_tower.c). */
+#define MODEL_TOWERS 4
+struct model_tower {
+	const char *what;
+	uint64_t params; /* 0: not counted */
+};
+
 struct model {
 	const char *name, *path, *source;
 	const struct model_arch *arch;
@@ -109,6 +116,8 @@ struct model {
 	uint64_t published;                 /* parameters, as the publisher counts them; 0: not known */
 	const char *published_by;
 	uint32_t mtp_layers; /* further layers that predict tokens ahead: in no step here */
+	struct model_tower towers[MODEL_TOWERS];
+	uint32_t n_towers;
 	char own_name[96];
 	void *memory; /* of all texts */
 };

@@ -24,5 +24,6 @@ int model_read_quant(struct reader *r, const struct ynode *map);
 /* model_quant.c: of the map that says how a checkpoint is stored. -1: no memory. */
 int model_read_checkpoint(struct model *m, const struct ynode *x, struct err *e);
 int model_read_vision(struct reader *r, const struct ynode *root);
+void model_read_towers(struct reader *r, const struct ynode *root);
 
 #endif

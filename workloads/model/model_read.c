@@ -47,7 +47,11 @@ static const struct number numbers[] = {
 	{ { "linear_key_head_dim" }, AT(linear.k_dim), 0, 65536 },
 	{ { "linear_value_head_dim" }, AT(linear.v_dim), 0, 65536 },
 	{ { "linear_conv_kernel_dim" }, AT(linear.conv), 0, 64 },
-	{ { "num_nextn_predict_layers" }, AT(mtp_layers), 0, MODEL_MAX_LAYERS },
+	{ { "num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers",
+	    "mtp_num_layers" },
+	  AT(mtp_layers),
+	  0,
+	  MODEL_MAX_LAYERS },
 };
 
 struct flag {
@@ -101,6 +105,7 @@ static const char *const others[] = {
 	"final_logit_softcapping",
 	"quantization",
 	"vision",
+	"vision_config",
 	"rope_theta",
 	"rms_norm_eps",
 	"scoring_func",
@@ -518,6 +523,7 @@ static int model_read_read_all(struct reader *r)
 	    read_word(r, root, "source", &r->m->source) < 0 || read_decoder(r, map) < 0 ||
 	    model_read_vision(r, root) < 0)
 		return -1;
+	model_read_towers(r, root);
 	if (!r->m->name || !*r->m->name)
 		name_by_file(r->m);
 	return 0;

@@ -183,6 +183,57 @@ TEST(a_chunk_is_seen_from_its_beginning)
 	model_free(scout);
 }
 
+/* Llama 4's norms of heads have no weights: not here. */
+TEST(encoders_are_counted_as_their_checkpoints_have_them)
+{
+	static const char *const names[] = { "gemma-3-4b-it", "qwen3-vl-2b", "qwen2.5-vl-7b", "mistral-small-3.1-24b" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct model *m = fixture(names[i]);
+		struct model_params p;
+
+		model_params_of(m, &p);
+		CHECK_U64(m->n_towers, 1);
+		CHECK_U64(p.total, m->published);
+		CHECK(p.active < p.total - p.vision);
+		model_free(m);
+	}
+}
+
+TEST(what_is_in_no_step_is_named)
+{
+	static const struct {
+		const char *more, *text;
+	} all[] = {
+		{ "\"vision_config\": {\"model_type\": \"somevit\", \"hidden_size\": 8}",
+		  "vision tower (its parameters are not counted)" },
+		{ "\"audio_config\": {\"d_model\": 8}, \"vision_config\": null", "audio tower (its parameters" },
+		/* 8 x 16 of a product, norms of 8 three times, a layer of 64 x 4 of attention, 3 x 8 x 16, two norms */
+		{ "\"num_nextn_predict_layers\": 1", "1 layer that predicts further tokens (0.0 M" },
+		{ "\"mtp_num_hidden_layers\": 2", "2 layers that predict further tokens" },
+		{ "\"vision_config\": {}", "" },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		struct str s = STR_INIT;
+		struct err e = ERR_INIT;
+		char text[1024];
+		struct model *m;
+
+		snprintf(text, sizeof text,
+		         "{\"model_type\": \"llama\", \"hidden_size\": 8, \"num_hidden_layers\": 2,"
+		         " \"num_attention_heads\": 4, \"intermediate_size\": 16, \"vocab_size\": 10, %s}",
+		         all[i].more);
+		CHECK((m = model_parse(text, strlen(text), "config.json", &e)));
+		model_left_out_text(m, &s);
+		CHECK_HAS(str_c(&s), all[i].text);
+		CHECK(*all[i].text || !s.len);
+		CHECK_U64(model_mtp_params(m), m->mtp_layers * (128 + 24 + 256 + 384 + 16));
+		str_free(&s);
+		model_free(m);
+	}
+}
+
 TEST(counts_are_exact_where_the_checkpoints_are_known)
 {
 	CHECK_U64(params("llama-3.1-8b").total, 8030261248);
@@ -558,7 +609,8 @@ TEST(an_unknown_name_names_the_nearest)
 SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
       T(published_configurations_have_the_parameters_that_were_published),
       T(experts_stand_where_the_configuration_puts_them), T(what_a_configuration_leaves_unsaid_is_the_architectures),
-      T(a_chunk_is_seen_from_its_beginning), T(counts_are_exact_where_the_checkpoints_are_known),
+      T(a_chunk_is_seen_from_its_beginning), T(encoders_are_counted_as_their_checkpoints_have_them),
+      T(what_is_in_no_step_is_named), T(counts_are_exact_where_the_checkpoints_are_known),
       T(active_parameters_are_those_of_the_picked_experts), T(a_token_costs_two_operations_a_parameter_and_four_a_key),
       T(a_latent_cache_has_one_row_for_all_heads), T(a_window_bounds_what_its_layers_look_at),
       T(linear_attention_keeps_a_state_whatever_the_context), T(scales_are_bytes),
