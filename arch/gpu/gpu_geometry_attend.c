@@ -241,8 +241,8 @@ static void many_by_warps(const struct gpu *g, const struct kernels *k, const st
 	out->kernel[0].asynchronous = 1;
 }
 
-/* Decode over a latent from Hopper on: 64 or 128 heads a tile, 64 keys, and as many parts as fill the SMs, which another
- * kernel joins. Source: deepseek-ai/FlashMLA csrc (block sizes, its scheduler of tiles); CUTLASS's sm100 MLA example is
+/* Over a latent from Hopper on: 64 or 128 heads (of a prompt, of one query after the other) a tile, 64 keys, and as many parts
+ * as fill the SMs, which another kernel joins. Source: deepseek-ai/FlashMLA csrc (block sizes, its scheduler of tiles); CUTLASS's sm100 MLA example is
  * laid out alike. */
 static void latent(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
@@ -423,6 +423,10 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 		triton_prompt(k, o, out);
 		return true;
 	}
+	if (o->algorithm == OP_ATTN_MLA && s->v_dim && gpu_geometry_generation(g->cfg->sm.capability) == WGMMA) {
+		latent(g, k, o, out);
+		return true;
+	}
 	if (s->q_len > 64 && !gpu_geometry_by_warps(g))
 		return false;
 	if (s->q_len > 1 && paged_by(g, o) == OP_LIBRARY_FLASHINFER) {
@@ -431,10 +435,6 @@ bool gpu_geometry_attention(const struct gpu *g, const struct kernels *k, const 
 	}
 	if (s->q_len > 64) {
 		many_by_warps(g, k, stream, o, out);
-		return true;
-	}
-	if (o->algorithm == OP_ATTN_MLA && s->v_dim && gpu_geometry_generation(g->cfg->sm.capability) == WGMMA) {
-		latent(g, k, o, out);
 		return true;
 	}
 	if (s->q_len == 1 && paged_by(g, o) == OP_LIBRARY_TRTLLM) {

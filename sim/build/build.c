@@ -124,6 +124,12 @@ static int check_attend(const struct model *m, const struct build_how *h, struct
 			"attention 'mla' is over a latent, and model '%s' caches keys and values: flash, split_kv or"
 			" materialised",
 			m->name);
+	if (m->index.top && h->attend != ATTEND_MLA)
+		return err_set(
+			e, ERR_USAGE,
+			"attention '%s' reads all keys, and that of model '%s' reads those that its indexer picks:"
+			" mla",
+			attend_name(h->attend), m->name);
 	return 0;
 }
 
@@ -133,6 +139,9 @@ int build_check(const struct model *m, const struct build_how *h, struct err *e)
 
 	if (check_attend(m, h, e) < 0)
 		return -1;
+	if (m->index.top && (h->style == BUILD_EAGER || build_is_ggml(h->style)))
+		return err_set(e, ERR_USAGE, "style %s has no sparse attention, which model '%s' has: fused or npu",
+		               build_style_name(h->style), m->name);
 	if (m->arch->not_described)
 		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
 		               m->arch->not_described);

@@ -12,7 +12,7 @@
 /* The kinds of op that are built: a row of build_ops.c each. */
 /* clang-format off */
 enum bop {
-	B_EMBED, B_CONVERT, B_MUL, B_SCALE, B_ADD, B_ADD_SCALAR, B_SQUARE, B_RSQRT, B_NEG, B_SILU, B_GELU, B_SIGMOID, B_TANH,
+	B_EMBED, B_CONVERT, B_MUL, B_SCALE, B_ADD, B_ADD_SCALAR, B_SQUARE, B_RSQRT, B_NEG, B_SILU, B_GELU, B_RELU, B_SIGMOID, B_TANH,
 	B_COS, B_SIN, B_DIV, B_FILL, B_ARANGE, B_DIV_FLOOR, B_MEAN, B_SUM, B_ARGMAX, B_CONCAT, B_SOFTMAX, B_TOPK, B_SCATTER,
 	B_INDEX_PUT, B_COPY, B_SORT, B_GATHER, B_HOST, B_PRODUCT, B_ROUTER, B_GROUPED, B_ATTENTION, B_LATENT, B_RMS, B_ADD_RMS,
 	B_LAYER_NORM, B_ROPE, B_CACHE, B_ACT_MUL, B_GATE_TOPK, B_COMBINE, B_CONV, B_STATE, B_PATCH, B_QUANT, B_ALL_REDUCE, B_ALL_GATHER,
@@ -163,7 +163,13 @@ int b_stages(const struct builder *as, b_stage_fn *one, struct op_stream *out);
 /* the blocks of a layer */
 uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer); /* build_attention.c: of the normed x */
 uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer);    /* build_latent.c */
-uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer);    /* build_linear.c */
+/* build_indexer.c: queries, keys and weights of all rows; then the keys that a group's queries read. */
+struct indexer {
+	uint32_t queries, keys, weights;
+};
+struct indexer b_indexer(struct builder *b, uint32_t x, uint32_t q_latent);
+uint32_t b_index_picks(struct builder *b, struct indexer x);
+uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer);                /* build_linear.c */
 uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name); /* build_mlp.c */
 uint32_t b_experts(struct builder *b, uint32_t x);                               /* build_experts.c */
 void b_vision(struct builder *b);                                                /* build_vision.c: all of it */

@@ -3,7 +3,8 @@
  * eager keeps keys and values of all heads, as the framework's own code does. Engines keep the latent and the rotating
  * part. A decode step multiplies it as it is (absorbed): what would make keys of it goes into the queries, what would make
  * values into the result. A prompt expands the latent of its own tokens, and those cached before. Asked for by name, mla is
- * absorbed in either, and every other algorithm is over the expanded latent. */
+ * absorbed in either, and every other algorithm is over the expanded latent. With an indexer (build_indexer.c) attention is
+ * absorbed in either, too: each query reads the rows of its own picks. */
 #include "sim/build/build_int.h"
 
 static struct gemm build_latent_product(enum scheme_class c, uint64_t m, uint64_t n, uint64_t k, const char *name)
@@ -11,7 +12,8 @@ static struct gemm build_latent_product(enum scheme_class c, uint64_t m, uint64_
 	return (struct gemm){ c, m, n, k, NO_TENSOR, name, 0 };
 }
 
-static uint32_t queries(struct builder *b, uint32_t x)
+/* `latent`: what an indexer's queries are made of, too. */
+static uint32_t queries(struct builder *b, uint32_t x, uint32_t *latent)
 {
 	const struct model_mla *l = &b->m->mla;
 	const uint64_t n = (uint64_t)b->m->heads * (l->nope + l->rope);
@@ -19,7 +21,7 @@ static uint32_t queries(struct builder *b, uint32_t x)
 	if (!l->q_rank)
 		return b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, n, b->m->hidden, "q"));
 	x = b_product(b, all_of(x), build_latent_product(SCHEME_LATENT, b->rows, l->q_rank, b->m->hidden, "q_a"));
-	x = b_norm(b, all_of(x), b->rows, l->q_rank, "q_a.norm");
+	*latent = x = b_norm(b, all_of(x), b->rows, l->q_rank, "q_a.norm");
 	return b_product(b, all_of(x), build_latent_product(SCHEME_ATTENTION, b->rows, n, l->q_rank, "q_b"));
 }
 
@@ -77,34 +79,41 @@ static uint32_t latent_cache(struct builder *b, uint32_t latent, uint32_t rope)
 	return cache;
 }
 
-static uint32_t absorbed(struct builder *b, uint32_t q, uint32_t q_rope, uint32_t cache, uint32_t into)
+/* `picks` NO_TENSOR: every query reads all keys. */
+static uint32_t absorbed(struct builder *b, uint32_t q, uint32_t q_rope, uint32_t cache, uint32_t picks, uint32_t into)
 {
 	const struct model *m = b->m;
 	const struct model_mla *l = &m->mla;
 	const enum dtype d = m->dtype;
 	const uint64_t heads = m->heads, batch = b->batch, row = l->kv_rank + l->rope;
 	struct part still = b_of_group(b, all_of(q)), seen = all_of(cache);
+	uint64_t keys = b->kv_len;
 	uint32_t y, q_latent;
 	struct op *o;
 
 	still.touched = b_bytes(d, b->group_rows * heads * l->nope);
 	q_latent = each_head(b, still, l->kv_rank, l->nope, "k_b", NO_TENSOR);
-	seen.touched = b_bytes(b->h->kv, batch * b->kv_len * row);
+	if (picks != NO_TENSOR && m->index.top < b->kv_len)
+		keys = m->index.top;
+	/* Queries of a prompt pick rows that others pick, too. */
+	seen.touched = b_bytes(b->h->kv, batch * (b->q_len * keys < b->kv_len ? b->q_len * keys : b->kv_len) * row);
 	o = b_op(b, B_LATENT, dtype_bits(b->h->kv) == 8 ? b->h->kv : d, d);
 	o->shape = (struct op_shape){ .batch = batch,
 		                      .heads = heads,
 		                      .kv_heads = 1,
 		                      .q_len = b->q_len,
-		                      .kv_len = b->kv_len,
+		                      .kv_len = keys,
 		                      .head_dim = row,
 		                      .v_dim = l->kv_rank,
-		                      .causal = b->q_len > 1,
+		                      .causal = b->q_len > 1 && keys == b->kv_len,
 		                      .paged = b->h->style == BUILD_FUSED };
 	o->algorithm = OP_ATTN_MLA;
 	y = b_make(b, d, b->group_rows * heads * l->kv_rank);
 	b_read(b, all_of(q_latent));
 	b_read(b, b_of_group(b, all_of(q_rope)));
 	b_read(b, seen);
+	if (picks != NO_TENSOR)
+		b_read(b, all_of(picks));
 	b_read_table(b);
 	b_write(b, all_of(y));
 	k_unknown(b, b_rows[B_LATENT].kernel);
@@ -169,19 +178,21 @@ static uint32_t eager_attention(struct builder *b, uint32_t q, uint32_t latent, 
 
 /* A group's tokens into its cache, and its attention over that. */
 static uint32_t attend_group(struct builder *b, uint32_t q, uint32_t turned, uint32_t latent, uint32_t rope,
-                             uint32_t into)
+                             const struct indexer *index, uint32_t into)
 {
 	const uint32_t cache = latent_cache(b, latent, rope);
 	struct attend a;
 
+	if (b->m->index.top)
+		return absorbed(b, q, turned, cache, b_index_picks(b, *index), into);
 	if (b->h->attend == ATTEND_OWN ? b->phase == OP_DECODE : b->h->attend == ATTEND_MLA)
-		return absorbed(b, q, turned, cache, into);
+		return absorbed(b, q, turned, cache, NO_TENSOR, into);
 	a = expanded(b, q, b->old_len ? all_of(cache) : b_of_group(b, all_of(latent)), b->batch * b->kv_len);
 	a.into = into;
 	return b_attend(b, a);
 }
 
-static uint32_t attended(struct builder *b, uint32_t q, uint32_t latent, uint32_t rope)
+static uint32_t attended(struct builder *b, uint32_t q, uint32_t latent, uint32_t rope, const struct indexer *index)
 {
 	const uint32_t turned = turned_queries(b, q);
 	uint32_t y = NO_TENSOR, into = NO_TENSOR;
@@ -190,7 +201,7 @@ static uint32_t attended(struct builder *b, uint32_t q, uint32_t latent, uint32_
 		into = b_make(b, b->m->dtype, b->rows * b->m->heads * b->m->mla.v);
 	for (uint32_t g = 0; g < b->n_groups; g++) {
 		b_use_group(b, g);
-		y = attend_group(b, q, turned, latent, rope, into);
+		y = attend_group(b, q, turned, latent, rope, index, into);
 	}
 	b_use_group(b, 0);
 	return y;
@@ -201,14 +212,17 @@ uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer)
 	const struct model *m = b->m;
 	const struct model_mla *l = &m->mla;
 	const uint64_t row = l->kv_rank + l->rope;
-	uint32_t q = queries(b, x), down, latent, rope, y;
+	struct indexer index = { NO_TENSOR, NO_TENSOR, NO_TENSOR };
+	uint32_t q_latent = NO_TENSOR, q = queries(b, x, &q_latent), down, latent, rope, y;
 
 	(void)layer; /* all are alike */
 	down = b_product(b, all_of(x), build_latent_product(SCHEME_LATENT, b->rows, row, m->hidden, "kv_a"));
 	latent = b_norm(b, b_columns(b, down, b->rows, row, 0, l->kv_rank), b->rows, l->kv_rank, "kv_a.norm");
 	rope = b_rope(b, b_columns(b, down, b->rows, row, l->kv_rank, l->rope), 1, l->rope);
+	if (m->index.top)
+		index = b_indexer(b, x, q_latent);
 	y = eager(b) && b->h->attend != ATTEND_MLA ? eager_attention(b, turned_queries(b, q), latent, rope)
-	                                           : attended(b, q, latent, rope);
+	                                           : attended(b, q, latent, rope, &index);
 	return b_product(b, all_of(y),
 	                 build_latent_product(SCHEME_OUT, b->rows, m->hidden, (uint64_t)m->heads * l->v, "o"));
 }

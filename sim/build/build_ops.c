@@ -17,6 +17,7 @@ const struct op_row b_rows[BOPS] = {
 	[B_NEG] = { OP_ELEMENTWISE, "elementwise", "neg", "neg", OP_COST_MOVE, 0, "neg_kernel_cuda" },
 	[B_SILU] = { OP_ELEMENTWISE, "elementwise", "silu", "silu", OP_COST_ACT, 0, "silu_kernel" },
 	[B_GELU] = { OP_ELEMENTWISE, "elementwise", "gelu", "gelu", OP_COST_ACT, 0, "GeluCUDAKernelImpl" },
+	[B_RELU] = { OP_ELEMENTWISE, "elementwise", "clamp", "clamp", OP_COST_ALU, 0, "relu_kernel" },
 	[B_SIGMOID] = { OP_ELEMENTWISE, "elementwise", "activation", "sigmoid", OP_COST_ACT, 0, "sigmoid_kernel_cuda" },
 	[B_TANH] = { OP_ELEMENTWISE, "elementwise", "sfu", "tanh", OP_COST_SFU, 0, "tanh_kernel_cuda" },
 	[B_COS] = { OP_ELEMENTWISE, "elementwise", "sfu", "cos", OP_COST_SFU, 0, "cos_kernel_cuda" },

@@ -35,6 +35,11 @@ static void latent(const struct walk *w)
 	count_one(w, SCHEME_LATENT, x->kv_rank + x->rope, m->hidden);
 	count_one(w, SCHEME_KV_B, h * (x->nope + x->v), x->kv_rank);
 	count_one(w, SCHEME_OUT, m->hidden, h * x->v);
+	if (m->index.top) {
+		count_one(w, SCHEME_ATTENTION, (uint64_t)m->index.heads * m->index.dim, x->q_rank);
+		count_one(w, SCHEME_ATTENTION, m->index.dim, m->hidden);
+		count_one(w, SCHEME_ATTENTION, m->index.heads, m->hidden);
+	}
 }
 
 static void linear(const struct walk *w)
@@ -122,7 +127,7 @@ static uint64_t attention_vectors(const struct model *m, uint32_t layer)
 	uint64_t n = 0;
 
 	if (m->mla.kv_rank)
-		return (uint64_t)m->mla.q_rank + m->mla.kv_rank;
+		return (uint64_t)m->mla.q_rank + m->mla.kv_rank + (m->index.top ? 2 * m->index.dim : 0);
 	if (m->layer[layer] == MODEL_LINEAR) /* convolution, two gates' offsets, the norm of a head */
 		return (2 * (uint64_t)l->k_heads * l->k_dim + (uint64_t)l->v_heads * l->v_dim) * l->conv +
 		       2 * l->v_heads + l->v_dim;
@@ -337,7 +342,7 @@ uint64_t model_kv_bytes(const struct model *m, enum dtype kv)
 		else if (m->layer[i] != MODEL_LINEAR)
 			n += (uint64_t)h.kv_heads * (h.dim + h.v_dim);
 	}
-	return n * dtype_bits(kv) / 8;
+	return n * dtype_bits(kv) / 8 + m->layers * model_index_row(m);
 }
 
 uint64_t model_state_bytes(const struct model *m)
@@ -371,8 +376,14 @@ void model_token_of(const struct model *m, const struct scheme *q, enum dtype kv
 			continue;
 		}
 		if (rank) {
-			t->attention_flops += 2 * keys * h.heads * (2 * rank + m->mla.rope);
-			t->kv_bytes += keys * (rank + m->mla.rope) * dtype_bits(kv) / 8;
+			const uint64_t read = m->index.top && m->index.top < keys ? m->index.top : keys;
+
+			t->attention_flops += 2 * read * h.heads * (2 * rank + m->mla.rope);
+			t->kv_bytes += read * (rank + m->mla.rope) * dtype_bits(kv) / 8;
+			if (m->index.top) {
+				t->attention_flops += 2 * keys * m->index.heads * m->index.dim;
+				t->kv_bytes += keys * model_index_row(m);
+			}
 			continue;
 		}
 		t->attention_flops += 2 * keys * h.heads * (h.dim + h.v_dim);

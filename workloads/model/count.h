@@ -4,7 +4,8 @@
  * further tokens left out (model_mtp_params has those). A token's
  * operations are two a parameter that multiplies it (embedding rows multiply nothing) and, for each key it looks at, two
  * a dimension of its queries and of its values. Bytes a token at batch 1: all weights it multiplies, the KV cache it
- * looks at, and the row it adds. MLA is counted absorbed: keys and values are the latent.
+ * looks at, and the row it adds. MLA is counted absorbed: keys and values are the latent; an
+ * indexer reads a key of its own of every token.
  * Leaves out: activations, norms' and rope's arithmetic, the encoders of pictures but in their own sum. */
 #ifndef NPUSIM_WORKLOADS_MODEL_COUNT_H
 #define NPUSIM_WORKLOADS_MODEL_COUNT_H

@@ -52,6 +52,7 @@ struct model_arch {
 	bool score_bias;            /* the router adds a learned bias to choose, not to weigh */
 	bool shared_gate;           /* shared experts are weighed by a gate of one output */
 	bool both;                  /* a dense MLP beside the experts in every layer */
+	bool indexed;               /* an indexer picks the keys that attention reads */
 	bool joined;                /* q, k and v one product, gate and up another, in the framework's own code */
 	const char *not_described;  /* what stands in its layers and in no key; NULL: nothing that matters */
 };
@@ -61,6 +62,11 @@ struct model_quant;
 
 struct model_mla {
 	uint32_t q_rank, kv_rank, nope, rope, v; /* q_rank 0: queries are one product; kv_rank 0: no MLA */
+};
+
+/* Sparse attention: each query reads the `top` keys that an indexer picks. top 0: there is none. */
+struct model_index {
+	uint32_t heads, dim, top;
 };
 
 struct model_moe {
@@ -104,6 +110,7 @@ struct model {
 	enum model_act act;
 	enum dtype dtype;
 	struct model_mla mla;
+	struct model_index index;
 	struct model_moe moe;
 	struct model_linear linear;
 	struct model_sam sam;
@@ -140,6 +147,11 @@ void model_list_free(char **names, size_t n);
 const struct model_arch *model_arch_find(const char *type, const char **near);
 const struct model_arch *model_arch_table(size_t *n);
 
+/* Bytes of a token's key in an indexer's cache: FP8, a float for 128 values. */
+static inline uint64_t model_index_row(const struct model *m)
+{
+	return m->index.top ? m->index.dim + 4 * ((m->index.dim + 127) / 128) : 0;
+}
 /* Heads of one layer, whatever its kind. */
 struct model_heads {
 	uint32_t heads, kv_heads, dim, v_dim;

@@ -88,9 +88,8 @@ static const struct model_arch archs[] = {
 	{ .type = "deepseek_v2" },
 	{ .type = "deepseek_v3", .score_bias = true },
 	{ .type = "kimi_k2", .score_bias = true },
-	{ .type = "deepseek_v32",
-	  .score_bias = true,
-	  .not_described = "the indexer that picks the keys its attention reads" },
+	{ .type = "deepseek_v32", .score_bias = true, .indexed = true },
+	{ .type = "glm_moe_dsa", .score_bias = true, .indexed = true },
 	{ .type = "deepseek_ocr" },
 };
 

@@ -53,7 +53,14 @@ static int check_heads(struct reader *r, const struct ynode *map)
 static int check_mla(struct reader *r, const struct ynode *map)
 {
 	const struct model_mla *x = &r->m->mla;
+	const struct model_index *index = &r->m->index;
 
+	if (!r->m->arch->indexed)
+		r->m->index.top = 0;
+	else if (!index->heads || !index->dim || !index->top)
+		return missing(r, map, !index->heads ? "index_n_heads" : !index->dim ? "index_head_dim" : "index_topk");
+	else if (!x->kv_rank || !x->q_rank)
+		return missing(r, map, x->kv_rank ? "q_lora_rank" : "kv_lora_rank");
 	if (!x->kv_rank)
 		return 0;
 	if (!x->nope)

@@ -126,9 +126,9 @@ static uint64_t joined(const struct kind *k, enum joint joint, const struct size
 	case JOINT_MERGER:
 		return norm(k, w) + merger + deep * (norm(k, merged) + merger);
 	case JOINT_SHUFFLE:
-		return s->shuffled && s->joined ? (uint64_t)s->mlp * s->shuffled + (uint64_t)s->shuffled * s->joined +
-		                                          s->joined * h
-		                                : 0;
+		return s->shuffled && s->joined
+		               ? (uint64_t)s->mlp * s->shuffled + (uint64_t)s->shuffled * s->joined + s->joined * h
+		               : 0;
 	case JOINT_GEMMA3:
 		return w * h + w;
 	case JOINT_LINEAR:

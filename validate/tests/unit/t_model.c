@@ -280,6 +280,26 @@ TEST(a_latent_cache_has_one_row_for_all_heads)
 	model_free(m);
 }
 
+/* Of 65,536 keys 2,048 are read; 64 heads of 128 score them all, of keys of 128 bytes and a float. */
+TEST(an_indexer_bounds_what_attention_reads)
+{
+	struct model *m = load("deepseek-v3.2"), *dense = load("deepseek-v3");
+	struct model_token t;
+	struct model_params p, q;
+
+	model_params_of(m, &p);
+	model_params_of(dense, &q);
+	CHECK_U64(p.total - q.total, UINT64_C(61) * ((1536 * 64 + 7168) * 128 + 7168 * 64 + 2 * 128));
+	model_token_of(m, scheme("fp8_block"), DT_BF16, 65535, &t);
+	CHECK_U64(t.attention_flops, UINT64_C(2) * 61 * (2048 * 128 * (576 + 512) + 65536 * 64 * 128));
+	CHECK_U64(t.kv_bytes, UINT64_C(61) * (2048 * 576 * 2 + 65536 * 132));
+	CHECK_U64(model_kv_bytes(m, DT_BF16), 61 * (576 * 2 + 132));
+	model_token_of(m, scheme("fp8_block"), DT_BF16, 1023, &t);
+	CHECK_U64(t.attention_flops, UINT64_C(2) * 61 * 1024 * (128 * (576 + 512) + 64 * 128));
+	model_free(m);
+	model_free(dense);
+}
+
 TEST(a_window_bounds_what_its_layers_look_at)
 {
 	struct model *m = load("gemma-3-1b");
@@ -612,11 +632,11 @@ SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
       T(a_chunk_is_seen_from_its_beginning), T(encoders_are_counted_as_their_checkpoints_have_them),
       T(what_is_in_no_step_is_named), T(counts_are_exact_where_the_checkpoints_are_known),
       T(active_parameters_are_those_of_the_picked_experts), T(a_token_costs_two_operations_a_parameter_and_four_a_key),
-      T(a_latent_cache_has_one_row_for_all_heads), T(a_window_bounds_what_its_layers_look_at),
-      T(linear_attention_keeps_a_state_whatever_the_context), T(scales_are_bytes),
-      T(what_a_scheme_leaves_alone_stays_as_the_model_has_it), T(k_quants_have_the_sizes_of_their_files),
-      T(a_bad_description_is_one_line_that_says_where_and_why), T(a_config_json_is_taken_as_it_is),
-      T(a_checkpoint_is_stored_as_its_own_tool_says),
+      T(a_latent_cache_has_one_row_for_all_heads), T(an_indexer_bounds_what_attention_reads),
+      T(a_window_bounds_what_its_layers_look_at), T(linear_attention_keeps_a_state_whatever_the_context),
+      T(scales_are_bytes), T(what_a_scheme_leaves_alone_stays_as_the_model_has_it),
+      T(k_quants_have_the_sizes_of_their_files), T(a_bad_description_is_one_line_that_says_where_and_why),
+      T(a_config_json_is_taken_as_it_is), T(a_checkpoint_is_stored_as_its_own_tool_says),
       T(a_checkpoint_that_is_not_understood_is_named_never_taken_as_it_is),
       T(a_folder_is_its_config_with_the_file_beside_it), T(a_window_that_no_context_fills_is_none),
       T(an_unknown_name_names_the_nearest));
