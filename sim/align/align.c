@@ -37,7 +37,8 @@ static int describable(const struct model *m, struct err *e)
 		what = "a block beside its picked experts";
 	if (m->mla.kv_rank)
 		what = "latent attention";
-	if (m->arch->block == MODEL_BEHIND || m->arch->block == MODEL_PARALLEL || m->arch->layer_norm)
+	if (m->block == MODEL_BEHIND || m->block == MODEL_PARALLEL || m->block == MODEL_PARALLEL_TWO ||
+	    m->arch->layer_norm)
 		what = "no RMS norm before each block";
 	if (m->arch->plain_mlp)
 		what = "MLPs without a gate";

@@ -221,13 +221,13 @@ static uint32_t mlp_block(struct builder *b, uint32_t x, uint32_t i)
 /* What a block reads: the sum so far, normed where norms stand before blocks. */
 static uint32_t before(struct builder *b, struct stream *x, const char *name)
 {
-	return b->m->arch->block == MODEL_BEHIND ? b_whole(b, summed(b, x)) : normed(b, x, name);
+	return b->m->block == MODEL_BEHIND ? b_whole(b, summed(b, x)) : normed(b, x, name);
 }
 
 /* What a block adds to the sum. */
 static uint32_t behind(struct builder *b, uint32_t y, const char *name)
 {
-	const enum model_block block = b->m->arch->block;
+	const enum model_block block = b->m->block;
 
 	if (block == MODEL_AROUND || block == MODEL_BEHIND)
 		y = block_norm(b, y, name);
@@ -236,9 +236,12 @@ static uint32_t behind(struct builder *b, uint32_t y, const char *name)
 
 static void layer(struct builder *b, struct stream *x, uint32_t i)
 {
+	const enum model_block block = b->m->block;
 	uint32_t in = before(b, x, "attention.norm"), y = attention_block(b, in, i);
 
-	if (b->m->arch->block == MODEL_PARALLEL) {
+	if (block == MODEL_PARALLEL || block == MODEL_PARALLEL_TWO) {
+		if (block == MODEL_PARALLEL_TWO)
+			in = b_whole(b, block_norm(b, x->sum, "mlp.norm"));
 		x->add = b_each(b, B_ADD, b->own_rows * b->m->hidden, false, all_of(y), all_of(mlp_block(b, in, i)));
 		return;
 	}
@@ -258,6 +261,8 @@ static void rope_tables(struct builder *b)
 	uint32_t f, inverse;
 	struct part twice[2];
 
+	if (b->m->no_rope)
+		return;
 	if (!eager(b)) {
 		b->cos = b->sin = b_there(b, OP_CONSTANT, d, b_bytes(d, all), 1, "rope");
 		return;
@@ -333,6 +338,24 @@ static uint32_t embedded(struct builder *b)
 	return b_summed(b, y);
 }
 
+/* With the rows of learned positions added, and normed where it is. */
+static uint32_t placed(struct builder *b, uint32_t x)
+{
+	const struct model *m = b->m;
+	const uint64_t n = b->own_rows * m->hidden;
+	struct part rows;
+
+	if (m->positions) {
+		rows = all_of(b_there(b, OP_WEIGHT, m->dtype, b_bytes(m->dtype, (uint64_t)m->positions * m->hidden), 1,
+		                      "positions"));
+		rows.touched = b_bytes(m->dtype, n);
+		rows.touched =
+			rows.touched < b_tensor(b, rows.tensor)->bytes ? rows.touched : b_tensor(b, rows.tensor)->bytes;
+		x = b_each(b, B_ADD, n, false, all_of(x), rows);
+	}
+	return m->arch->embed_norm ? block_norm(b, x, "embedding.norm") : x;
+}
+
 /* A step's are taken to be its last rows, wherever they are: as many bytes. */
 static uint64_t logits(const struct builder *b)
 {
@@ -396,6 +419,8 @@ static void build_step(struct builder *b)
 	x.sum = b->from ? received(b) : embedded(b);
 	rope_tables(b);
 	block_table(b);
+	if (!b->from)
+		x.sum = placed(b, x.sum);
 	if (b->m->scale_embed && !b->from)
 		x.sum = b_each1(b, B_SCALE, b->own_rows * b->m->hidden, false, all_of(x.sum));
 	for (uint32_t i = b->from; i < b->to && !b->failed; i++) {

@@ -234,6 +234,8 @@ static struct reach reach_of(const struct builder *b, uint32_t layer)
 
 static bool rotates(const struct builder *b, uint32_t layer)
 {
+	if (b->m->no_rope)
+		return false;
 	return !b->m->arch->no_rope_full || b->m->layer[layer] != MODEL_FULL;
 }
 

@@ -158,7 +158,7 @@ static uint32_t expert(struct builder *b, const struct moe *x, uint32_t slot, ui
 	uint32_t gate, up, y;
 
 	gate = expert_product(b, x, slot, in, x->gate, inter, hidden);
-	gate = b_each1(b, m->act == MODEL_GELU ? B_GELU : B_SILU, rows * inter, false, all_of(gate));
+	gate = b_activated(b, rows * inter, false, all_of(gate));
 	up = expert_product(b, x, slot, in, x->up, inter, hidden);
 	y = b_each(b, B_MUL, rows * inter, false, all_of(gate), all_of(up));
 	return expert_product(b, x, slot, all_of(y), x->down, hidden, inter);

@@ -261,16 +261,17 @@ void b_ggml_head(struct builder *b, uint32_t x)
 
 int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e)
 {
-	const char *what = h->phase != BUILD_DECODE         ? "a prompt"
-	                   : h->batch > 1                   ? "a batch"
-	                   : m->moe.experts                 ? "experts"
-	                   : m->mla.kv_rank                 ? "latent attention"
-	                   : m->out_gate                    ? "gated or linear attention"
-	                   : m->arch->block != MODEL_BEFORE ? "norms behind blocks, and no blocks beside each other"
-	                   : m->arch->layer_norm            ? "layer norms"
-	                   : m->scale_block                 ? "multiplied blocks"
-	                   : m->arch->no_rope_full          ? "layers that do not rotate"
-	                                                    : NULL;
+	const char *what = h->phase != BUILD_DECODE   ? "a prompt"
+	                   : h->batch > 1             ? "a batch"
+	                   : m->moe.experts           ? "experts"
+	                   : m->mla.kv_rank           ? "latent attention"
+	                   : m->out_gate              ? "gated or linear attention"
+	                   : m->block != MODEL_BEFORE ? "norms behind blocks, and no blocks beside each other"
+	                   : m->arch->layer_norm      ? "layer norms"
+	                   : m->arch->plain_mlp       ? "MLPs without a gate"
+	                   : m->scale_block           ? "multiplied blocks"
+	                   : m->arch->no_rope_full || m->no_rope ? "layers that do not rotate"
+	                                                         : NULL;
 
 	return what ? err_set(e, ERR_USAGE, "style %s has no %s: it is a decode step of one sequence of a dense model",
 	                      build_style_name(h->style), what)

@@ -17,11 +17,9 @@ static uint32_t index_product(struct builder *b, uint32_t x, uint64_t n, uint64_
 static uint32_t index_cache(struct builder *b, uint32_t keys)
 {
 	const uint64_t row = model_index_row(b->m), room = b->room;
-	const uint32_t cache =
-		b_there(b, OP_KV, DT_FP8, b->batch * room * row, 1, b_group_name(b, "index_keys"));
+	const uint32_t cache = b_there(b, OP_KV, DT_FP8, b->batch * room * row, 1, b_group_name(b, "index_keys"));
 
-	b_op(b, B_CACHE, b->m->dtype, DT_FP8)->shape =
-		(struct op_shape){ .elems = b->group_rows * b->m->index.dim };
+	b_op(b, B_CACHE, b->m->dtype, DT_FP8)->shape = (struct op_shape){ .elems = b->group_rows * b->m->index.dim };
 	b_read(b, b_of_group(b, all_of(keys)));
 	b_write(b, (struct part){ .tensor = cache,
 	                          .offset = b->old_len * row,

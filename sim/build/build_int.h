@@ -121,6 +121,8 @@ uint32_t b_product(struct builder *b, struct part x, struct gemm g);
 /* Elementwise over `elems`; `wide`: some operand is strided or broadcast. */
 uint32_t b_each(struct builder *b, enum bop what, uint64_t elems, bool wide, struct part x, struct part y);
 uint32_t b_each1(struct builder *b, enum bop what, uint64_t elems, bool wide, struct part x);
+/* An MLP's activation of x; the square of relu is an op more. */
+uint32_t b_activated(struct builder *b, uint64_t elems, bool wide, struct part x);
 uint32_t b_to(struct builder *b, struct part x, enum dtype to, uint64_t elems);
 uint32_t b_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols, uint32_t x, enum dtype out);
 uint32_t b_concat(struct builder *b, enum dtype d, uint64_t elems, bool strided, const struct part *in, uint32_t n,

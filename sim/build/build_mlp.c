@@ -19,7 +19,7 @@ static uint32_t halves(struct builder *b, uint32_t gate_up, uint64_t inter)
 	const uint64_t rows = b->rows, n = rows * inter;
 	const struct part gate = b_columns(b, gate_up, rows, 2 * inter, 0, inter);
 	const struct part up = b_columns(b, gate_up, rows, 2 * inter, inter, inter);
-	const uint32_t y = b_each1(b, b->m->act == MODEL_GELU ? B_GELU : B_SILU, n, rows > 1, gate);
+	const uint32_t y = b_activated(b, n, rows > 1, gate);
 
 	return b_each(b, B_MUL, n, rows > 1, up, all_of(y));
 }
@@ -48,7 +48,7 @@ uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name)
 		up = b_product(b, all_of(x),
 		               (struct gemm){ SCHEME_MLP, rows, inter, m->hidden, bias(b, inter, "up.bias"),
 		                              build_mlp_part_of(b, name, "up"), 0 });
-		y = b_each1(b, m->act == MODEL_GELU ? B_GELU : B_SILU, n, false, all_of(up));
+		y = b_activated(b, n, false, all_of(up));
 	} else if (join) {
 		gate = b_product(b, all_of(x),
 		                 (struct gemm){ SCHEME_MLP, rows, 2 * inter, m->hidden,
@@ -59,7 +59,7 @@ uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name)
 		gate = b_product(b, all_of(x),
 		                 (struct gemm){ SCHEME_MLP, rows, inter, m->hidden, bias(b, inter, "gate.bias"),
 		                                build_mlp_part_of(b, name, "gate"), 0 });
-		gate = b_each1(b, m->act == MODEL_GELU ? B_GELU : B_SILU, n, false, all_of(gate));
+		gate = b_activated(b, n, false, all_of(gate));
 		up = b_product(b, all_of(x),
 		               (struct gemm){ SCHEME_MLP, rows, inter, m->hidden, bias(b, inter, "up.bias"),
 		                              build_mlp_part_of(b, name, "up"), 0 });

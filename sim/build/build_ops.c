@@ -175,6 +175,18 @@ uint32_t b_each1(struct builder *b, enum bop what, uint64_t elems, bool wide, st
 	return build_ops_each(b, what, elems, wide, &x, 1);
 }
 
+uint32_t b_activated(struct builder *b, uint64_t elems, bool wide, struct part x)
+{
+	static const enum bop of[] = { [MODEL_SILU] = B_SILU,
+		                       [MODEL_GELU] = B_GELU,
+		                       [MODEL_RELU] = B_RELU,
+		                       [MODEL_RELU2] = B_RELU,
+		                       [MODEL_XIELU] = B_SILU }; /* an exponential and some more */
+	const uint32_t y = b_each1(b, of[b->m->act], elems, wide, x);
+
+	return b->m->act == MODEL_RELU2 ? b_each1(b, B_SQUARE, elems, false, all_of(y)) : y;
+}
+
 uint32_t b_to(struct builder *b, struct part x, enum dtype to, uint64_t elems)
 {
 	const enum dtype from = b_tensor(b, x.tensor)->dtype;

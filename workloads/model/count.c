@@ -217,19 +217,21 @@ static uint64_t vision_params(const struct model *m)
 
 static uint64_t norm_params(const struct model *m)
 {
-	return (m->arch->norm_bias ? 2 : 1) * (uint64_t)m->hidden;
+	return m->arch->bare_norm ? 0 : (m->arch->norm_bias ? 2 : 1) * (uint64_t)m->hidden;
 }
 
 /* What a layer has beside its matrices; and shared experts apart from MLPs. */
 static void add_vectors(const struct model *m, uint32_t layer, struct model_params *p)
 {
-	static const uint64_t norms[] = {
-		[MODEL_BEFORE] = 2, [MODEL_AROUND] = 4, [MODEL_BEHIND] = 2, [MODEL_PARALLEL] = 1
-	};
+	static const uint64_t norms[] = { [MODEL_BEFORE] = 2,
+		                          [MODEL_AROUND] = 4,
+		                          [MODEL_BEHIND] = 2,
+		                          [MODEL_PARALLEL] = 1,
+		                          [MODEL_PARALLEL_TWO] = 2 };
 	const bool experts = model_has_experts(m, layer);
 	const uint64_t shared = experts ? (up_rows(m, m->moe.shared_inter) + m->moe.shared_inter) * m->hidden : 0;
 
-	p->norms += norms[m->arch->block] * norm_params(m);
+	p->norms += norms[m->block] * norm_params(m);
 	p->attention += attention_vectors(m, layer);
 	p->shared += shared;
 	p->mlp -= shared;
@@ -246,7 +248,8 @@ void model_params_of(const struct model *m, struct model_params *p)
 	memset(p, 0, sizeof *p);
 	walk(m, add_params, p);
 	p->embed = (uint64_t)m->vocab * m->hidden;
-	p->norms = norm_params(m);
+	p->embed += (uint64_t)m->positions * m->hidden;
+	p->norms = (m->arch->embed_norm ? 2 : 1) * norm_params(m);
 	for (uint32_t i = 0; i < m->layers; i++)
 		add_vectors(m, i, p);
 	if (m->tied)

@@ -25,9 +25,10 @@
 #define MODEL_MAX_VOCAB  (1u << 24)
 
 enum model_layer { MODEL_FULL, MODEL_SLIDING, MODEL_LINEAR, MODEL_CHUNKED };
-/* Where a layer's norms stand: before attention and MLP, around each, behind each, or one before both beside each other. */
-enum model_block { MODEL_BEFORE, MODEL_AROUND, MODEL_BEHIND, MODEL_PARALLEL };
-enum model_act { MODEL_SILU, MODEL_GELU };
+/* Where a layer's norms stand: before attention and MLP, around each, behind each, or one before both beside each
+ * other, or one before each of these. */
+enum model_block { MODEL_BEFORE, MODEL_AROUND, MODEL_BEHIND, MODEL_PARALLEL, MODEL_PARALLEL_TWO };
+enum model_act { MODEL_SILU, MODEL_GELU, MODEL_RELU, MODEL_RELU2 /* its square */, MODEL_XIELU };
 
 /* What `model_type` says and a configuration does not. */
 struct model_arch {
@@ -40,21 +41,31 @@ struct model_arch {
 	bool layer_norm, norm_bias; /* norms take the mean away; and add a bias */
 	bool plain_mlp;             /* no gate: up, activation, down */
 	bool biases, head_bias;     /* every product of a layer has a bias; that of the vocabulary */
-	bool no_out_bias;           /* attention_bias is of queries, keys and values alone */
-	bool out_gate;              /* attention's results are weighed, where the file is silent */
-	bool no_rope_full;          /* in layers that look at everything heads do not rotate */
-	uint32_t full_every;        /* one layer in so many looks at everything, the others ... */
-	enum model_layer other;     /* ... are such; 0: the file says which */
-	uint32_t shared;            /* shared experts, where no key counts them */
-	bool scaled_embed;          /* rows of the embedding are multiplied */
-	bool expert_bias;           /* biases in router and experts */
-	bool sinks;                 /* a learned logit a head beside the keys */
-	bool score_bias;            /* the router adds a learned bias to choose, not to weigh */
-	bool shared_gate;           /* shared experts are weighed by a gate of one output */
-	bool both;                  /* a dense MLP beside the experts in every layer */
-	bool indexed;               /* an indexer picks the keys that attention reads */
-	bool joined;                /* q, k and v one product, gate and up another, in the framework's own code */
-	const char *not_described;  /* what stands in its layers and in no key; NULL: nothing that matters */
+	bool mlp_biases;            /* only those of the MLP */
+	bool bare_norm, embed_norm; /* norms have no weights; there is one behind the embedding */
+	enum model_act act;         /* where the file is silent */
+	bool no_rope;               /* nothing rotates */
+	uint32_t positions; /* positions are learned: rows of that table beyond the longest context, and one; 0: none */
+	bool one_kv;        /* a single head of keys and values, where multi_query is not false */
+	bool half_rotary;   /* half of a head rotates */
+	bool half_inter;    /* intermediate_size is of gate and up together */
+	uint32_t inter_times;      /* an MLP is so many times as wide as the model, where the file is silent */
+	bool v_of_hidden;          /* of latent attention's values, too: hidden_size over heads */
+	bool no_out_bias;          /* attention_bias is of queries, keys and values alone */
+	bool out_gate;             /* attention's results are weighed, where the file is silent */
+	bool no_rope_full;         /* in layers that look at everything heads do not rotate */
+	uint32_t full_every;       /* one layer in so many looks at everything, the others ... */
+	enum model_layer other;    /* ... are such; 0: the file says which */
+	uint32_t shared;           /* shared experts, where no key counts them */
+	bool scaled_embed;         /* rows of the embedding are multiplied */
+	bool expert_bias;          /* biases in router and experts */
+	bool sinks;                /* a learned logit a head beside the keys */
+	bool score_bias;           /* the router adds a learned bias to choose, not to weigh */
+	bool shared_gate;          /* shared experts are weighed by a gate of one output */
+	bool both;                 /* a dense MLP beside the experts in every layer */
+	bool indexed;              /* an indexer picks the keys that attention reads */
+	bool joined;               /* q, k and v one product, gate and up another, in the framework's own code */
+	const char *not_described; /* what stands in its layers and in no key; NULL: nothing that matters */
 };
 
 struct scheme;
@@ -107,6 +118,9 @@ struct model {
 	uint8_t layer[MODEL_MAX_LAYERS];       /* enum model_layer */
 	bool tied, qkv_bias, out_bias, mlp_bias, out_gate, norm_top, softcap, final_softcap, head_norms;
 	bool scale_embed, scale_block, scale_logits; /* multiplied: the embedding, what a block gives, logits */
+	enum model_block block;
+	bool no_rope;
+	uint32_t positions; /* rows of a table of learned positions; 0: none */
 	enum model_act act;
 	enum dtype dtype;
 	struct model_mla mla;

@@ -67,6 +67,8 @@ static int check_mla(struct reader *r, const struct ynode *map)
 		return missing(r, map, "qk_nope_head_dim");
 	if (!x->rope)
 		return missing(r, map, "qk_rope_head_dim");
+	if (!x->v && r->m->arch->v_of_hidden)
+		r->m->mla.v = r->m->hidden / r->m->heads;
 	return x->v ? 0 : missing(r, map, "v_head_dim");
 }
 

@@ -12,7 +12,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* Keys that say the same; the first that is there counts. `at` is of a uint32_t. */
-#define SAME 5
+#define SAME 6
 struct number {
 	const char *keys[SAME];
 	size_t at;
@@ -21,16 +21,22 @@ struct number {
 
 #define AT(m) offsetof(struct model, m)
 static const struct number numbers[] = {
-	{ { "hidden_size" }, AT(hidden), 1, MODEL_MAX_DIM },
-	{ { "num_hidden_layers" }, AT(layers), 1, MODEL_MAX_LAYERS },
-	{ { "num_attention_heads" }, AT(heads), 1, 65536 },
-	{ { "num_key_value_heads" }, AT(kv_heads), 1, 65536 },
-	{ { "head_dim" }, AT(head_dim), 1, 65536 },
+	{ { "hidden_size", "n_embd", "d_model" }, AT(hidden), 1, MODEL_MAX_DIM },
+	{ { "num_hidden_layers", "n_layer", "n_layers", "num_layers" }, AT(layers), 1, MODEL_MAX_LAYERS },
+	{ { "num_attention_heads", "n_head", "n_heads" }, AT(heads), 1, 65536 },
+	{ { "num_key_value_heads", "num_kv_heads", "multi_query_group_num", "n_head_kv", "kv_n_heads" },
+	  AT(kv_heads),
+	  1,
+	  65536 },
+	{ { "head_dim", "kv_channels" }, AT(head_dim), 1, 65536 },
 	{ { "global_head_dim" }, AT(full_head_dim), 0, 65536 },
 	{ { "num_global_key_value_heads" }, AT(full_kv_heads), 0, 65536 },
-	{ { "intermediate_size" }, AT(inter), 0, MODEL_MAX_DIM },
-	{ { "vocab_size" }, AT(vocab), 1, MODEL_MAX_VOCAB },
-	{ { "max_position_embeddings" }, AT(context), 1, 1u << 30 },
+	{ { "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size" }, AT(inter), 0, MODEL_MAX_DIM },
+	{ { "padded_vocab_size", "vocab_size" }, AT(vocab), 1, MODEL_MAX_VOCAB },
+	{ { "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length" },
+	  AT(context),
+	  1,
+	  1u << 30 },
 	{ { "rotary_dim" }, AT(rotary), 0, 65536 },
 	{ { "sliding_window", "attention_chunk_size" }, AT(window), 0, 1u << 30 },
 	{ { "q_lora_rank" }, AT(mla.q_rank), 0, MODEL_MAX_DIM },
@@ -42,9 +48,15 @@ static const struct number numbers[] = {
 	{ { "index_head_dim" }, AT(index.dim), 0, 65536 },
 	{ { "index_topk" }, AT(index.top), 0, 1u << 24 },
 	{ { "n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts" }, AT(moe.experts), 0, 65536 },
-	{ { "num_experts_per_tok", "experts_per_token", "top_k_experts", "moe_topk", "moe_k" }, AT(moe.top), 0, 65536 },
-	{ { "moe_intermediate_size" }, AT(moe.inter), 0, MODEL_MAX_DIM },
-	{ { "shared_expert_intermediate_size", "shared_intermediate_size" }, AT(moe.shared_inter), 0, MODEL_MAX_DIM },
+	{ { "num_experts_per_tok", "experts_per_token", "top_k_experts", "moe_topk", "moe_k", "moe_top_k" },
+	  AT(moe.top),
+	  0,
+	  65536 },
+	{ { "moe_intermediate_size", "expert_ffn_hidden_size" }, AT(moe.inter), 0, MODEL_MAX_DIM },
+	{ { "shared_expert_intermediate_size", "shared_intermediate_size", "moe_shared_expert_intermediate_size" },
+	  AT(moe.shared_inter),
+	  0,
+	  MODEL_MAX_DIM },
 	{ { "linear_num_key_heads" }, AT(linear.k_heads), 0, 65536 },
 	{ { "linear_num_value_heads" }, AT(linear.v_heads), 0, 65536 },
 	{ { "linear_key_head_dim" }, AT(linear.k_dim), 0, 65536 },
@@ -67,7 +79,8 @@ static const struct flag flags[] = {
 	{ "tie_word_embeddings", AT(tied) },  { "bias", AT(out_bias) },           { "use_bias", AT(out_bias) },
 	{ "attention_bias", AT(out_bias) },   { "use_bias", AT(mlp_bias) },       { "mlp_bias", AT(mlp_bias) },
 	{ "attn_output_gate", AT(out_gate) }, { "attention_k_eq_v", AT(k_is_v) }, { "norm_topk_prob", AT(norm_top) },
-	{ "qk_layernorm", AT(head_norms) },   { "use_qk_norm", AT(head_norms) },
+	{ "use_qkv_bias", AT(qkv_bias) },     { "add_qkv_bias", AT(qkv_bias) },   { "qk_layernorm", AT(head_norms) },
+	{ "use_qk_norm", AT(head_norms) },
 };
 
 /* Multipliers of what a framework's code multiplies by one otherwise. */
@@ -76,6 +89,9 @@ static const struct flag multipliers[] = {
 	{ "residual_multiplier", AT(scale_block) },
 	{ "logits_scaling", AT(scale_logits) },
 	{ "logit_scale", AT(scale_logits) },
+	{ "scale_emb", AT(scale_embed) },
+	{ "scale_depth", AT(scale_block) },
+	{ "dim_model_base", AT(scale_logits) },
 };
 
 /* What else a file of ours may say; of a config.json they are read, or passed over, too. */
@@ -90,6 +106,15 @@ static const char *const others[] = {
 	"dtype",
 	"hidden_act",
 	"hidden_activation",
+	"activation_function",
+	"mlp_hidden_act",
+	"use_parallel_residual",
+	"parallel_attn",
+	"new_decoder_architecture",
+	"multi_query",
+	"no_bias",
+	"alibi",
+	"rotary_pct",
 	"layer_types",
 	"sliding_window_pattern",
 	"full_attention_interval",
@@ -127,12 +152,23 @@ bool model_is_null(const struct ynode *n)
 	              (strcmp(n->text, "null") == 0 || strcmp(n->text, "~") == 0 || !*n->text));
 }
 
+/* A key; DBRX has those of attention and MLP in maps of their own. */
+static const struct ynode *find_key(const struct ynode *map, const char *key)
+{
+	static const char *const parts[] = { "ffn_config", "attn_config" };
+	const struct ynode *n = ynode_get(map, key);
+
+	for (size_t i = 0; i < COUNT(parts) && model_is_null(n); i++)
+		n = ynode_get(ynode_get(map, parts[i]), key);
+	return model_is_null(n) ? NULL : n;
+}
+
 static const struct ynode *first_of(const struct ynode *map, const struct number *x)
 {
 	for (size_t i = 0; i < SAME && x->keys[i]; i++) {
-		const struct ynode *n = ynode_get(map, x->keys[i]);
+		const struct ynode *n = find_key(map, x->keys[i]);
 
-		if (!model_is_null(n))
+		if (n)
 			return n;
 	}
 	return NULL;
@@ -193,6 +229,7 @@ static int read_flags(struct reader *r, const struct ynode *map)
 
 	r->m->tied = a->tied;
 	r->m->out_bias = r->m->mlp_bias = a->biases;
+	r->m->mlp_bias |= a->mlp_biases;
 	r->m->out_gate = a->out_gate;
 	r->m->head_norms = a->head_norms;
 	r->m->scale_embed = a->scaled_embed;
@@ -203,7 +240,7 @@ static int read_flags(struct reader *r, const struct ynode *map)
 			return -1;
 	}
 	r->m->head_norms &= !a->wide_norms;
-	r->m->qkv_bias = a->qkv_bias || r->m->out_bias;
+	r->m->qkv_bias |= a->qkv_bias || r->m->out_bias;
 	r->m->out_bias &= !a->no_out_bias;
 	if (!model_is_null(out) && yaml_bool(r->y, out, &r->m->out_bias, r->e) < 0)
 		return -1;
@@ -224,19 +261,67 @@ static int read_word(struct reader *r, const struct ynode *map, const char *key,
 
 static int read_act(struct reader *r, const struct ynode *map)
 {
-	const char *key = "hidden_act", *v;
+	static const char *const keys[] = { "hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act",
+		                            "activation" };
+	static const struct {
+		const char *name;
+		enum model_act act;
+	} acts[] = { { "silu", MODEL_SILU },   { "swish", MODEL_SILU },  { "swiglu", MODEL_SILU },
+		     { "relu2", MODEL_RELU2 }, { "xielu", MODEL_XIELU }, { "relu", MODEL_RELU } };
+	const char *v = NULL;
+	size_t k;
 
-	if (read_word(r, map, key, &v) < 0 || (!v && read_word(r, map, key = "hidden_activation", &v) < 0))
-		return -1;
-	r->m->act = r->m->arch->scaled_embed ? MODEL_GELU : MODEL_SILU;
+	for (k = 0; k < COUNT(keys) && !v; k++)
+		if (read_word(r, map, keys[k], &v) < 0)
+			return -1;
+	r->m->act = r->m->arch->scaled_embed ? MODEL_GELU : r->m->arch->act;
 	if (!v)
 		return 0;
+	for (size_t i = 0; i < COUNT(acts); i++)
+		if (strcmp(v, acts[i].name) == 0)
+			return r->m->act = acts[i].act, 0;
 	if (str_prefix(v, "gelu"))
-		r->m->act = MODEL_GELU;
-	else if (strcmp(v, "silu") == 0 || strcmp(v, "swish") == 0)
-		r->m->act = MODEL_SILU;
-	else
-		return yaml_err(r->y, ynode_get(map, key), r->e, "activation '%s' is not described: silu or gelu", v);
+		return r->m->act = MODEL_GELU, 0;
+	return yaml_err(r->y, ynode_get(map, keys[k - 1]), r->e,
+	                "activation '%s' is not described: silu, gelu, relu, relu2 or xielu", v);
+}
+
+static int read_flag(struct reader *r, const struct ynode *map, const char *key, bool *out)
+{
+	const struct ynode *n = ynode_get(map, key);
+
+	return model_is_null(n) ? 0 : yaml_bool(r->y, n, out, r->e);
+}
+
+/* Where blocks and their norms stand, what rotates, how wide things are: as the architecture has it but for a key or two. */
+static int read_form(struct reader *r, const struct ynode *map)
+{
+	struct model *m = r->m;
+	const struct model_arch *a = m->arch;
+	bool beside = a->block == MODEL_PARALLEL || a->block == MODEL_PARALLEL_TWO, newer = false, one = a->one_kv,
+	     plain = false;
+
+	m->no_rope = a->no_rope;
+	if (read_flag(r, map, "use_parallel_residual", &beside) < 0 ||
+	    read_flag(r, map, "parallel_attn", &beside) < 0 ||
+	    read_flag(r, map, "new_decoder_architecture", &newer) < 0 || read_flag(r, map, "multi_query", &one) < 0 ||
+	    read_flag(r, map, "no_bias", &plain) < 0 || read_flag(r, map, "alibi", &m->no_rope) < 0)
+		return -1;
+	m->block = a->block;
+	if (beside)
+		m->block = newer ? MODEL_PARALLEL_TWO : a->block == MODEL_BEFORE ? MODEL_PARALLEL : a->block;
+	else if (a->block == MODEL_PARALLEL || a->block == MODEL_PARALLEL_TWO)
+		m->block = MODEL_BEFORE;
+	if (a->one_kv && !newer)
+		m->kv_heads = one ? 1 : m->heads;
+	if (plain) { /* Qwen's are of queries, keys and values all the same */
+		m->qkv_bias = a->qkv_bias;
+		m->out_bias = m->mlp_bias = false;
+	}
+	if (!m->inter)
+		m->inter = a->inter_times * m->hidden;
+	m->inter /= a->half_inter ? 2 : 1;
+	m->positions = a->positions && m->context ? m->context + a->positions - 1 : 0;
 	return 0;
 }
 
@@ -262,6 +347,10 @@ static int read_rotary(struct reader *r, const struct ynode *map)
 	char *end;
 	double v;
 
+	if (model_is_null(n))
+		n = ynode_get(map, "rotary_pct");
+	if (model_is_null(n) && r->m->arch->half_rotary)
+		r->m->rotary = r->m->head_dim / 2;
 	if (model_is_null(n) || r->m->rotary)
 		return 0;
 	if (yaml_str(r->y, n, &text, r->e) < 0)
@@ -437,8 +526,8 @@ static int read_published(struct reader *r, const struct ynode *map)
 static int read_decoder(struct reader *r, const struct ynode *map)
 {
 	if (read_numbers(r, map) < 0 || read_flags(r, map) < 0 || read_act(r, map) < 0 || read_dtype(r, map) < 0 ||
-	    model_need(r, map) < 0 || read_rotary(r, map) < 0 || read_layers(r, map) < 0 || read_experts(r, map) < 0 ||
-	    read_published(r, map) < 0 || model_read_quant(r, map) < 0)
+	    read_form(r, map) < 0 || model_need(r, map) < 0 || read_rotary(r, map) < 0 || read_layers(r, map) < 0 ||
+	    read_experts(r, map) < 0 || read_published(r, map) < 0 || model_read_quant(r, map) < 0)
 		return -1;
 	return model_check(r, map);
 }
@@ -471,7 +560,8 @@ static const struct ynode *decoder_of(const struct ynode *root)
 		if (n && n->kind == YNODE_MAP && ynode_get(n, "hidden_size"))
 			return n;
 	}
-	return root;
+	/* Models that speak have all that thinks below a key. */
+	return ynode_get(root, "thinker_config") ? decoder_of(ynode_get(root, "thinker_config")) : root;
 }
 
 static int read_arch(struct reader *r, const struct ynode *root, const struct ynode *map)

@@ -42,7 +42,7 @@ for f in heads unknown missing cut nowhere; do
 done
 try workload show llama-3-8b 2>&1
 try workload show qwen3.6-27b-nvfp4 2>&1
-try workload build deepseek-v3.2 2>&1
+try workload build deepseek-v3.2 --style eager 2>&1
 try workload build gemma-4-26b-a4b 2>&1
 try workload build deepseek-ocr --context 9000 2>&1
 try workload build deepseek-ocr --phase vision --layers 3 2>&1
