@@ -32,7 +32,7 @@ static int describable(const struct model *m, struct err *e)
 	const char *what = NULL;
 
 	for (uint32_t i = 0; i < m->layers && !what; i++)
-		what = m->layer[i] == MODEL_LINEAR ? "layers of linear attention" : NULL;
+		what = !model_has_keys(m, i) ? "layers without attention" : NULL;
 	if (m->moe.experts && (m->moe.shared_inter || m->arch->both))
 		what = "a block beside its picked experts";
 	if (m->mla.kv_rank)
@@ -40,6 +40,8 @@ static int describable(const struct model *m, struct err *e)
 	if (m->block == MODEL_BEHIND || m->block == MODEL_PARALLEL || m->block == MODEL_PARALLEL_TWO ||
 	    m->arch->layer_norm)
 		what = "no RMS norm before each block";
+	if (m->no_rope)
+		what = "no rotary positions";
 	if (m->arch->plain_mlp)
 		what = "MLPs without a gate";
 	if (what)

@@ -206,7 +206,11 @@ static uint32_t attention_block(struct builder *b, uint32_t x, uint32_t i)
 	const struct model *m = b->m;
 	uint32_t y;
 
-	if (m->mla.kv_rank)
+	if (m->layer[i] == MODEL_MAMBA)
+		y = b_mamba(b, x);
+	else if (m->layer[i] == MODEL_CONV)
+		y = b_short_conv(b, x);
+	else if (m->mla.kv_rank)
 		y = b_latent(b, x, i);
 	else
 		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, x, i) : b_attention(b, x, i);
@@ -237,8 +241,14 @@ static uint32_t behind(struct builder *b, uint32_t y, const char *name)
 static void layer(struct builder *b, struct stream *x, uint32_t i)
 {
 	const enum model_block block = b->m->block;
-	uint32_t in = before(b, x, "attention.norm"), y = attention_block(b, in, i);
+	uint32_t in, y;
 
+	if (b->m->layer[i] == MODEL_NOTHING) {
+		x->add = mlp_block(b, before(b, x, "mlp.norm"), i);
+		return;
+	}
+	in = before(b, x, "attention.norm");
+	y = attention_block(b, in, i);
 	if (block == MODEL_PARALLEL || block == MODEL_PARALLEL_TWO) {
 		if (block == MODEL_PARALLEL_TWO)
 			in = b_whole(b, block_norm(b, x->sum, "mlp.norm"));
@@ -246,6 +256,8 @@ static void layer(struct builder *b, struct stream *x, uint32_t i)
 		return;
 	}
 	x->add = behind(b, y, "attention.post_norm");
+	if (b->m->bare[i])
+		return;
 	in = before(b, x, "mlp.norm");
 	x->add = behind(b, mlp_block(b, in, i), "mlp.post_norm");
 }

@@ -159,6 +159,8 @@ static uint32_t expert(struct builder *b, const struct moe *x, uint32_t slot, ui
 
 	gate = expert_product(b, x, slot, in, x->gate, inter, hidden);
 	gate = b_activated(b, rows * inter, false, all_of(gate));
+	if (m->arch->plain_mlp)
+		return expert_product(b, x, slot, all_of(gate), x->down, hidden, inter);
 	up = expert_product(b, x, slot, in, x->up, inter, hidden);
 	y = b_each(b, B_MUL, rows * inter, false, all_of(gate), all_of(up));
 	return expert_product(b, x, slot, all_of(y), x->down, hidden, inter);
@@ -169,7 +171,8 @@ static void weights_apart(struct builder *b, struct moe *x)
 	const struct model *m = b->m;
 
 	x->gate = expert_weight(b, SCHEME_EXPERT, m->moe.inter, m->hidden, x->experts, "expert.gate");
-	x->up = expert_weight(b, SCHEME_EXPERT, m->moe.inter, m->hidden, x->experts, "expert.up");
+	x->up = m->arch->plain_mlp ? NO_TENSOR
+	                           : expert_weight(b, SCHEME_EXPERT, m->moe.inter, m->hidden, x->experts, "expert.up");
 	x->down = expert_weight(b, SCHEME_EXPERT_DOWN, m->hidden, m->moe.inter, x->experts, "expert.down");
 }
 
@@ -406,26 +409,32 @@ static uint32_t exchanged(struct builder *b, const struct moe *x, uint32_t y, bo
 	return b_exchanged(b, y, (sent > got ? sent : got) * hidden, (back ? sent : got) * hidden);
 }
 
+static uint32_t picked_sum(struct builder *b, const struct moe *x, uint32_t y)
+{
+	return sum_of_picks(b, x, b->split.across ? exchanged(b, x, y, true) : y, B_COMBINE);
+}
+
 static uint32_t fused_experts(struct builder *b, struct moe *x, uint32_t in)
 {
 	const struct model *m = b->m;
-	const uint64_t inter = m->moe.inter, n = x->picked.rows * inter;
+	const uint64_t inter = m->moe.inter, n = x->picked.rows * inter, wide = (m->arch->plain_mlp ? 1 : 2) * inter;
 	const struct part own = routes(b, x, in);
 	uint32_t w13, w2, y, act;
 
 	top(b, x, scores(b, own, x->tokens), B_GATE_TOPK);
 	if (b->split.across)
 		in = exchanged(b, x, by_expert(b, own, x->tokens * m->moe.top), false);
-	w13 = expert_weight(b, SCHEME_EXPERT, 2 * inter, m->hidden, x->experts, "expert.gate_up");
+	w13 = expert_weight(b, SCHEME_EXPERT, wide, m->hidden, x->experts, "expert.gate_up");
 	w2 = expert_weight(b, SCHEME_EXPERT_DOWN, m->hidden, inter, x->experts, "expert.down");
-	y = grouped(b, x, in, w13, 2 * inter, m->hidden);
+	y = grouped(b, x, in, w13, wide, m->hidden);
+	if (m->arch->plain_mlp)
+		return picked_sum(b, x, grouped(b, x, b_activated(b, n, false, all_of(y)), w2, m->hidden, inter));
 	b_op(b, B_ACT_MUL, m->dtype, m->dtype)->shape = (struct op_shape){ .elems = n, .arity = 2 };
 	act = b_make(b, m->dtype, n);
 	b_read(b, all_of(y));
 	b_write(b, all_of(act));
 	k_rows(b, b_rows[B_ACT_MUL].kernel, x->picked.rows, inter);
-	y = grouped(b, x, act, w2, m->hidden, inter);
-	return sum_of_picks(b, x, b->split.across ? exchanged(b, x, y, true) : y, B_COMBINE);
+	return picked_sum(b, x, grouped(b, x, act, w2, m->hidden, inter));
 }
 
 /* Slots read the tokens' rows where they are: which, the command processor knows. */

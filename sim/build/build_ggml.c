@@ -261,15 +261,15 @@ void b_ggml_head(struct builder *b, uint32_t x)
 
 int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e)
 {
-	const char *what = h->phase != BUILD_DECODE   ? "a prompt"
-	                   : h->batch > 1             ? "a batch"
-	                   : m->moe.experts           ? "experts"
-	                   : m->mla.kv_rank           ? "latent attention"
-	                   : m->out_gate              ? "gated or linear attention"
-	                   : m->block != MODEL_BEFORE ? "norms behind blocks, and no blocks beside each other"
-	                   : m->arch->layer_norm      ? "layer norms"
-	                   : m->arch->plain_mlp       ? "MLPs without a gate"
-	                   : m->scale_block           ? "multiplied blocks"
+	const char *what = h->phase != BUILD_DECODE             ? "a prompt"
+	                   : h->batch > 1                       ? "a batch"
+	                   : m->moe.experts                     ? "experts"
+	                   : m->mla.kv_rank                     ? "latent attention"
+	                   : m->out_gate || model_has_states(m) ? "gated or linear attention, or state spaces"
+	                   : m->block != MODEL_BEFORE           ? "norms behind blocks, and no blocks beside each other"
+	                   : m->arch->layer_norm                ? "layer norms"
+	                   : m->arch->plain_mlp                 ? "MLPs without a gate"
+	                   : m->scale_block                     ? "multiplied blocks"
 	                   : m->arch->no_rope_full || m->no_rope ? "layers that do not rotate"
 	                                                         : NULL;
 

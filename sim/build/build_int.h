@@ -171,6 +171,18 @@ struct indexer {
 };
 struct indexer b_indexer(struct builder *b, uint32_t x, uint32_t q_latent);
 uint32_t b_index_picks(struct builder *b, struct indexer x);
+/* A convolution of so many taps over each of `width` channels, of which so many tokens are kept; a scan over a state of
+ * heads x n x k values a sequence. */
+struct scan {
+	uint32_t x, gates;
+	uint64_t heads, n, k;
+	enum dtype state;
+	const char *kernel;
+};
+uint32_t b_convolved(struct builder *b, struct part x, uint64_t width, uint32_t taps, uint32_t kept);
+uint32_t b_scanned(struct builder *b, struct scan s);
+uint32_t b_mamba(struct builder *b, uint32_t x); /* build_mamba.c */
+uint32_t b_short_conv(struct builder *b, uint32_t x);
 uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer);                /* build_linear.c */
 uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name); /* build_mlp.c */
 uint32_t b_experts(struct builder *b, uint32_t x);                               /* build_experts.c */

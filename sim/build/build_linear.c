@@ -15,17 +15,18 @@ static uint64_t sequences(const struct builder *b)
 	return n;
 }
 
-static uint32_t convolved(struct builder *b, uint32_t x, uint64_t width)
+uint32_t b_convolved(struct builder *b, struct part x, uint64_t width, uint32_t taps, uint32_t kept)
 {
 	const struct model *m = b->m;
-	const uint64_t n = b->rows * width, kept = sequences(b) * width * (m->linear.conv - 1);
-	const uint32_t w = b_vector(b, width * m->linear.conv, "conv");
-	const uint32_t state = b_there(b, OP_KV, m->dtype, b_bytes(m->dtype, kept), 1, "conv_state");
+	const uint64_t n = b->rows * width;
+	const uint32_t w = b_vector(b, width * taps, "conv");
+	const uint32_t state =
+		b_there(b, OP_KV, m->dtype, b_bytes(m->dtype, sequences(b) * width * kept), 1, "conv_state");
 	uint32_t y;
 
-	b_op(b, B_CONV, m->dtype, m->dtype)->shape = (struct op_shape){ .elems = n, .arity = m->linear.conv };
+	b_op(b, B_CONV, m->dtype, m->dtype)->shape = (struct op_shape){ .elems = n, .arity = taps };
 	y = b_make(b, m->dtype, n);
-	b_read(b, all_of(x));
+	b_read(b, x);
 	b_read(b, all_of(w));
 	b_read(b, all_of(state));
 	b_write(b, all_of(y));
@@ -35,33 +36,32 @@ static uint32_t convolved(struct builder *b, uint32_t x, uint64_t width)
 }
 
 /* The group's sequences, each with its state. */
-static void recurrence_of(struct builder *b, uint32_t qkv, uint32_t gates, uint32_t *y)
+static void scan_of(struct builder *b, const struct scan *s, uint32_t *y)
 {
-	const struct model_linear *l = &b->m->linear;
-	const uint64_t heads = b->batch * l->v_heads, grid[3] = { (l->v_dim + 7) / 8, heads, 1 };
+	const uint64_t heads = b->batch * s->heads, grid[3] = { (s->n + 7) / 8, heads, 1 };
 	const uint32_t state =
-		b_there(b, OP_KV, DT_FP32, b_bytes(DT_FP32, heads * l->k_dim * l->v_dim), 1, b_group_name(b, "state"));
+		b_there(b, OP_KV, s->state, b_bytes(s->state, heads * s->k * s->n), 1, b_group_name(b, "state"));
 
-	b_op(b, B_STATE, DT_FP32, b->m->dtype)->shape =
-		(struct op_shape){ .batch = heads, .m = 3 * b->q_len, .n = l->v_dim, .k = l->k_dim };
+	b_op(b, B_STATE, s->state, b->m->dtype)->shape =
+		(struct op_shape){ .batch = heads, .m = 3 * b->q_len, .n = s->n, .k = s->k };
 	if (*y == NO_TENSOR)
-		*y = b_make(b, b->m->dtype, b->rows * l->v_heads * l->v_dim);
-	b_read(b, b_of_group(b, all_of(qkv)));
-	b_read(b, b_of_group(b, all_of(gates)));
+		*y = b_make(b, b->m->dtype, b->rows * s->heads * s->n);
+	b_read(b, b_of_group(b, all_of(s->x)));
+	b_read(b, b_of_group(b, all_of(s->gates)));
 	b_read(b, all_of(state));
 	b_write(b, b_of_group(b, all_of(*y)));
 	b_write(b, all_of(state));
 	if (!for_npu(b))
-		b_launch(b, b_rows[B_STATE].kernel, grid, 32, 1, 128);
+		b_launch(b, s->kernel, grid, 32, 1, 128);
 }
 
-static uint32_t recurrence(struct builder *b, uint32_t qkv, uint32_t gates)
+uint32_t b_scanned(struct builder *b, struct scan s)
 {
 	uint32_t y = NO_TENSOR;
 
 	for (uint32_t g = 0; g < b->n_groups; g++) {
 		b_use_group(b, g);
-		recurrence_of(b, qkv, gates, &y);
+		scan_of(b, &s, &y);
 	}
 	b_use_group(b, 0);
 	return y;
@@ -83,8 +83,8 @@ uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer)
 	              (struct gemm){ SCHEME_ATTENTION, b->rows, values, m->hidden, NO_TENSOR, "in_z", 0 });
 	gates = b_product(b, all_of(x),
 	                  (struct gemm){ SCHEME_ATTENTION, b->rows, 2 * l->v_heads, m->hidden, NO_TENSOR, "in_ba", 0 });
-	qkv = convolved(b, qkv, 2 * keys + values);
-	y = recurrence(b, qkv, gates);
+	qkv = b_convolved(b, all_of(qkv), 2 * keys + values, l->conv, l->conv - 1);
+	y = b_scanned(b, (struct scan){ qkv, gates, l->v_heads, l->v_dim, l->k_dim, DT_FP32, b_rows[B_STATE].kernel });
 	y = b_norm(b, all_of(y), b->rows * l->v_heads, l->v_dim, "norm");
 	y = b_each(b, B_MUL, n, false, all_of(y), all_of(b_each1(b, B_SILU, n, false, all_of(z))));
 	return b_product(b, all_of(y), (struct gemm){ SCHEME_OUT, b->rows, m->hidden, values, NO_TENSOR, "out", 0 });

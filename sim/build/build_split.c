@@ -101,6 +101,11 @@ static int check_width(const struct model *m, const struct build_split *x, struc
 		{ "heads of values in linear layers", m->linear.v_heads, x->tp, false },
 	};
 
+	if (x->tp > 1 && m->arch->ssm)
+		return err_set(
+			e, ERR_USAGE,
+			"model '%s' has layers with a state, which is not shared by chips here, for option '--tp'",
+			m->name);
 	if (x->tp > 1 && m->arch->wide_norms)
 		return err_set(
 			e, ERR_USAGE,

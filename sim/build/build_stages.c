@@ -9,8 +9,7 @@ static bool same_layer(const struct builder *b, uint32_t i, uint32_t k)
 {
 	const struct model *m = b->m;
 
-	return scheme_same_layers(b->h->quant, (int32_t)i, (int32_t)k, m->layers) && m->layer[i] == m->layer[k] &&
-	       model_has_experts(m, i) == model_has_experts(m, k);
+	return scheme_same_layers(b->h->quant, (int32_t)i, (int32_t)k, m->layers) && model_same_layers(m, i, k);
 }
 
 /* The first has the embedding, the last the head. */

@@ -7,13 +7,18 @@
 
 static const char *kind_of(const struct model *m)
 {
-	bool linear = false, windows = false, chunks = false;
+	bool keys = false, ssm = false, conv = false, linear = false, windows = false, chunks = false;
 
 	for (uint32_t i = 0; i < m->layers; i++) {
 		linear |= m->layer[i] == MODEL_LINEAR;
+		keys |= model_has_keys(m, i);
+		ssm |= m->layer[i] == MODEL_MAMBA;
+		conv |= m->layer[i] == MODEL_CONV;
 		windows |= m->layer[i] == MODEL_SLIDING;
 		chunks |= m->layer[i] == MODEL_CHUNKED;
 	}
+	if (ssm || conv)
+		return !keys ? "no" : ssm ? "state-space and full" : "convolution and full";
 	return m->mla.kv_rank ? "latent"
 	       : linear       ? "linear and full"
 	       : windows      ? "windows"
@@ -144,7 +149,7 @@ static void bytes(struct doc *d, const struct model *m, const struct build_how *
 	put(d, "KV cache of a token", (double)model_kv_bytes(m, how->kv) / 1e3, "kB", dtype_name(how->kv));
 	if (model_state_bytes(m))
 		put(d, "state of a sequence", (double)model_state_bytes(m) / 1e6, "MB",
-		    "linear attention: whatever its length");
+		    "in place of keys, whatever its length");
 	if (m->scheme->at)
 		put(d, "weights as they come", (double)model_weight_bytes(m, m->scheme) / 1e9, "GB", m->quant);
 	for (size_t i = 0; i < n; i++) {

@@ -25,7 +25,7 @@ struct steps {
 
 static bool alike(const struct model *m, uint32_t i, uint32_t k)
 {
-	return m->layer[i] == m->layer[k] && model_has_experts(m, i) == model_has_experts(m, k);
+	return model_same_layers(m, i, k);
 }
 
 /* The first layer from which on all are alike; the last one where formats differ by layer. */

@@ -184,14 +184,6 @@ int workload_how(const struct model *m, const struct workload_spec *s, enum buil
 
 /* --- what is said of it ------------------------------------------------------------------------------------ */
 
-static bool has_linear(const struct model *m)
-{
-	for (uint32_t i = 0; i < m->layers; i++)
-		if (m->layer[i] == MODEL_LINEAR)
-			return true;
-	return false;
-}
-
 /* SAM: single kernels of it were counted, no step (workloads/README.md). Linear attention: no step of such a model at hand. */
 const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu)
 {
@@ -199,8 +191,8 @@ const char *workload_unknown(const struct model *m, const struct build_how *how,
 
 	if (how->phase == BUILD_VISION)
 		return "SAM: its windows, relative positions and neck";
-	if (has_linear(m))
-		return "layers of linear attention: their convolution and their state";
+	if (model_has_states(m))
+		return "layers with a state in place of keys: their convolution and their state";
 	if (gpu && how->phase == BUILD_PREFILL && m->mla.kv_rank)
 		return "attention over an expanded latent";
 	if (build_split_chips(&x) > 1)

@@ -53,12 +53,45 @@ static void linear(const struct walk *w)
 	count_one(w, SCHEME_OUT, w->m->hidden, values);
 }
 
+static void state_space(const struct walk *w)
+{
+	const struct model *m = w->m;
+	const struct model_ssm *x = &m->ssm;
+	const bool conv = m->arch->ssm == MODEL_SSM_CONV;
+
+	count_one(w, SCHEME_ATTENTION, model_ssm_rows(m), m->hidden);
+	if (x->by_channel) {
+		count_one(w, SCHEME_ATTENTION, x->rank + 2 * (uint64_t)x->state, x->inner);
+		count_one(w, SCHEME_ATTENTION, x->inner, x->rank);
+	}
+	count_one(w, SCHEME_OUT, m->hidden, conv ? m->hidden : x->inner);
+}
+
+/* Taps; decay, a way past the state and offset of the steps, a channel or a head each; the norm before the last product. */
+static uint64_t state_space_vectors(const struct model *m)
+{
+	const struct model_ssm *x = &m->ssm;
+	const uint64_t conv = model_ssm_width(m) * (x->conv + x->conv_bias),
+		       bias = x->proj_bias ? model_ssm_rows(m) + m->hidden : 0;
+
+	if (m->arch->ssm == MODEL_SSM_CONV)
+		return conv + (x->conv_bias ? 4 * (uint64_t)m->hidden : 0);
+	if (x->by_channel)
+		return conv + bias + (uint64_t)x->inner * (x->state + 2) +
+		       (m->arch->scan_norms ? x->rank + 2 * (uint64_t)x->state : 0);
+	return conv + bias + 3 * (uint64_t)x->heads + x->inner;
+}
+
 static void count_own_attention(const struct walk *w, uint32_t layer)
 {
 	const struct model *m = w->m;
 	const struct model_heads h = model_heads_of(m, layer);
 
-	if (m->mla.kv_rank) {
+	if (m->layer[layer] == MODEL_MAMBA || m->layer[layer] == MODEL_CONV) {
+		state_space(w);
+	} else if (m->layer[layer] == MODEL_NOTHING) {
+		return;
+	} else if (m->mla.kv_rank) {
 		latent(w);
 	} else if (m->layer[layer] == MODEL_LINEAR) {
 		linear(w);
@@ -84,7 +117,7 @@ static void experts(const struct walk *w)
 
 	count_one(w, SCHEME_ROUTER, x->experts, m->hidden);
 	w->each(w->arg,
-	        &(struct matrix){ SCHEME_EXPERT, w->layer, 2 * (uint64_t)x->inter, m->hidden, x->experts, x->top });
+	        &(struct matrix){ SCHEME_EXPERT, w->layer, up_rows(m, x->inter), m->hidden, x->experts, x->top });
 	w->each(w->arg, &(struct matrix){ SCHEME_EXPERT_DOWN, w->layer, m->hidden, x->inter, x->experts, x->top });
 	count_one(w, SCHEME_MLP, up_rows(m, x->shared_inter), m->hidden);
 	count_one(w, SCHEME_DOWN, m->hidden, x->shared_inter);
@@ -98,7 +131,7 @@ static void walk_layer(const struct walk *w)
 	count_own_attention(w, i);
 	if (model_has_experts(m, i))
 		experts(w);
-	if (!model_has_experts(m, i) || m->arch->both) {
+	if (model_has_mlp(m, i)) {
 		count_one(w, SCHEME_MLP, up_rows(m, m->inter), m->hidden);
 		count_one(w, SCHEME_DOWN, m->hidden, m->inter);
 	}
@@ -126,6 +159,10 @@ static uint64_t attention_vectors(const struct model *m, uint32_t layer)
 	const uint64_t q = (uint64_t)h.heads * h.dim, kv = (uint64_t)h.kv_heads * h.dim;
 	uint64_t n = 0;
 
+	if (m->layer[layer] == MODEL_MAMBA || m->layer[layer] == MODEL_CONV)
+		return state_space_vectors(m);
+	if (m->layer[layer] == MODEL_NOTHING)
+		return 0;
 	if (m->mla.kv_rank)
 		return (uint64_t)m->mla.q_rank + m->mla.kv_rank + (m->index.top ? 2 * m->index.dim : 0);
 	if (m->layer[layer] == MODEL_LINEAR) /* convolution, two gates' offsets, the norm of a head */
@@ -231,7 +268,7 @@ static void add_vectors(const struct model *m, uint32_t layer, struct model_para
 	const bool experts = model_has_experts(m, layer);
 	const uint64_t shared = experts ? (up_rows(m, m->moe.shared_inter) + m->moe.shared_inter) * m->hidden : 0;
 
-	p->norms += norms[m->block] * norm_params(m);
+	p->norms += (m->bare[layer] || m->layer[layer] == MODEL_NOTHING ? 1 : norms[m->block]) * norm_params(m);
 	p->attention += attention_vectors(m, layer);
 	p->shared += shared;
 	p->mlp -= shared;
@@ -239,7 +276,7 @@ static void add_vectors(const struct model *m, uint32_t layer, struct model_para
 		p->experts += m->moe.experts * expert_vectors(m);
 		p->router += router_vectors(m);
 	}
-	if (m->mlp_bias)
+	if (m->mlp_bias && model_has_mlp(m, layer))
 		p->mlp += up_rows(m, m->inter) + m->hidden;
 }
 
@@ -342,7 +379,7 @@ uint64_t model_kv_bytes(const struct model *m, enum dtype kv)
 
 		if (m->mla.kv_rank)
 			n += m->mla.kv_rank + m->mla.rope;
-		else if (m->layer[i] != MODEL_LINEAR)
+		else if (model_has_keys(m, i))
 			n += (uint64_t)h.kv_heads * (h.dim + h.v_dim);
 	}
 	return n * dtype_bits(kv) / 8 + m->layers * model_index_row(m);
@@ -351,11 +388,18 @@ uint64_t model_kv_bytes(const struct model *m, enum dtype kv)
 uint64_t model_state_bytes(const struct model *m)
 {
 	const struct model_linear *l = &m->linear;
-	uint64_t layers = 0;
+	const struct model_ssm *x = &m->ssm;
+	uint64_t layers = 0, ssm = 0;
 
-	for (uint32_t i = 0; i < m->layers; i++)
+	for (uint32_t i = 0; i < m->layers; i++) {
 		layers += m->layer[i] == MODEL_LINEAR;
-	return layers * ((uint64_t)l->v_heads * l->k_dim * l->v_dim * 4 +
+		ssm += m->layer[i] == MODEL_MAMBA || m->layer[i] == MODEL_CONV;
+	}
+	return ssm *
+	               (model_ssm_width(m) * x->conv * dtype_bits(m->dtype) +
+	                (uint64_t)x->inner * x->state * (x->wide ? 32 : dtype_bits(m->dtype))) /
+	               8 +
+	       layers * ((uint64_t)l->v_heads * l->k_dim * l->v_dim * 4 +
 	                 (2 * (uint64_t)l->k_heads * l->k_dim + (uint64_t)l->v_heads * l->v_dim) *
 	                         (l->conv ? l->conv - 1 : 0) * dtype_bits(m->dtype) / 8);
 }
@@ -378,6 +422,10 @@ void model_token_of(const struct model *m, const struct scheme *q, enum dtype kv
 			t->attention_flops += 6 * (uint64_t)m->linear.v_heads * m->linear.k_dim * m->linear.v_dim;
 			continue;
 		}
+		if (m->layer[i] == MODEL_MAMBA)
+			t->attention_flops += 6 * (uint64_t)m->ssm.inner * m->ssm.state;
+		if (!model_has_keys(m, i))
+			continue;
 		if (rank) {
 			const uint64_t read = m->index.top && m->index.top < keys ? m->index.top : keys;
 

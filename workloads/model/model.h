@@ -8,7 +8,8 @@
  * Described: decoders with norms before, behind or around attention and MLP, or both blocks beside each other, with
  * multi-head, grouped and multi-query attention, latent attention (MLA), sliding windows or chunks in some or all layers,
  * gated linear attention (Gated DeltaNet), MLPs with and without a gate, routed and shared experts in some or all layers,
- * multipliers; and the encoders of DeepSeek-OCR. Not described: encoder-decoders, plain state spaces.
+ * multipliers; state spaces (Mamba, Mamba-2) and short convolutions in some or all layers, layers of one block; and the
+ * encoders of DeepSeek-OCR. Not described: encoder-decoders.
  * What a file does not say is 0 here, and whoever needs it fails with its key's name (model_need). */
 #ifndef NPUSIM_WORKLOADS_MODEL_MODEL_H
 #define NPUSIM_WORKLOADS_MODEL_MODEL_H
@@ -24,7 +25,12 @@
 #define MODEL_MAX_DIM    (1u << 20) /* of any width, count of heads or experts */
 #define MODEL_MAX_VOCAB  (1u << 24)
 
-enum model_layer { MODEL_FULL, MODEL_SLIDING, MODEL_LINEAR, MODEL_CHUNKED };
+/* What mixes tokens in a layer: attention of some kind, linear attention, a state space, a short convolution, nothing. */
+/* clang-format off */
+enum model_layer { MODEL_FULL, MODEL_SLIDING, MODEL_LINEAR, MODEL_CHUNKED, MODEL_MAMBA, MODEL_CONV, MODEL_NOTHING };
+/* clang-format on */
+/* Of which kind a family's layers without attention are: Mamba has a state a channel, Mamba-2 one a head. */
+enum model_ssm_kind { MODEL_SSM_NONE, MODEL_SSM_CHANNELS, MODEL_SSM_HEADS, MODEL_SSM_CONV };
 /* Where a layer's norms stand: before attention and MLP, around each, behind each, or one before both beside each
  * other, or one before each of these. */
 enum model_block { MODEL_BEFORE, MODEL_AROUND, MODEL_BEHIND, MODEL_PARALLEL, MODEL_PARALLEL_TWO };
@@ -50,6 +56,9 @@ struct model_arch {
 	bool half_rotary;   /* half of a head rotates */
 	bool half_inter;    /* intermediate_size is of gate and up together */
 	uint32_t inter_times;      /* an MLP is so many times as wide as the model, where the file is silent */
+	enum model_ssm_kind ssm;   /* of its layers without attention (model_ssm.c) */
+	bool all_state;            /* no attention, no MLP */
+	bool scan_norms;           /* norms of what goes into the scan */
 	bool v_of_hidden;          /* of latent attention's values, too: hidden_size over heads */
 	bool no_out_bias;          /* attention_bias is of queries, keys and values alone */
 	bool out_gate;             /* attention's results are weighed, where the file is silent */
@@ -89,6 +98,12 @@ struct model_linear {
 	uint32_t k_heads, v_heads, k_dim, v_dim, conv;
 };
 
+/* Of Mamba, inner channels are heads of one. */
+struct model_ssm {
+	uint32_t heads, head_dim, groups, state, conv, expand, rank, inner;
+	bool by_channel, conv_bias, proj_bias, wide; /* wide: its state is in fp32 */
+};
+
 /* SAM, CLIP, projector, as DeepSeek-OCR has them; width 0: there are none. */
 struct model_sam {
 	uint32_t width, layers, heads, patch, image, mlp, window, n_global, global_at[64], neck, down[4], n_down;
@@ -116,6 +131,7 @@ struct model {
 	uint32_t rotary;                       /* dimensions of a head that rotate */
 	uint32_t window;                       /* keys of a sliding layer, or of a chunk */
 	uint8_t layer[MODEL_MAX_LAYERS];       /* enum model_layer */
+	bool bare[MODEL_MAX_LAYERS];           /* a layer has no MLP and no experts */
 	bool tied, qkv_bias, out_bias, mlp_bias, out_gate, norm_top, softcap, final_softcap, head_norms;
 	bool scale_embed, scale_block, scale_logits; /* multiplied: the embedding, what a block gives, logits */
 	enum model_block block;
@@ -127,6 +143,7 @@ struct model {
 	struct model_index index;
 	struct model_moe moe;
 	struct model_linear linear;
+	struct model_ssm ssm;
 	struct model_sam sam;
 	struct model_clip clip;
 	struct model_projector projector;
@@ -172,6 +189,16 @@ struct model_heads {
 };
 struct model_heads model_heads_of(const struct model *m, uint32_t layer);
 bool model_has_experts(const struct model *m, uint32_t layer);
+bool model_has_mlp(const struct model *m, uint32_t layer);
+/* Whether a layer looks at keys, or has a state instead. */
+bool model_has_keys(const struct model *m, uint32_t layer);
+bool model_has_state(const struct model *m, uint32_t layer);
+/* Whether any layer has a state, or all of two have the same parts. */
+bool model_has_states(const struct model *m);
+bool model_same_layers(const struct model *m, uint32_t i, uint32_t k);
+/* Channels that a layer's convolution goes over; rows of its first product. */
+uint64_t model_ssm_width(const struct model *m);
+uint64_t model_ssm_rows(const struct model *m);
 /* Whether a layer looks at a window or a chunk only. */
 bool model_windowed(const struct model *m, uint32_t layer);
 

@@ -115,6 +115,22 @@ static const struct model_arch archs[] = {
 	{ .type = "olmo", .layer_norm = true, .bare_norm = true },
 	{ .type = "dbrx", .layer_norm = true },
 
+	/* States in place of keys, in some layers or in all. */
+	{ .type = "mamba", .tied = true, .ssm = MODEL_SSM_CHANNELS, .all_state = true, .no_rope = true },
+	{ .type = "falcon_mamba", .ssm = MODEL_SSM_CHANNELS, .all_state = true, .no_rope = true },
+	{ .type = "mamba2", .ssm = MODEL_SSM_HEADS, .all_state = true, .no_rope = true },
+	{ .type = "jamba", .ssm = MODEL_SSM_CHANNELS, .scan_norms = true, .no_rope = true },
+	{ .type = "bamba", .ssm = MODEL_SSM_HEADS, .half_rotary = true },
+	{ .type = "granitemoehybrid", .ssm = MODEL_SSM_HEADS },
+	{ .type = "nemotron_h",
+	  .ssm = MODEL_SSM_HEADS,
+	  .plain_mlp = true,
+	  .act = MODEL_RELU2,
+	  .score_bias = true,
+	  .no_rope = true },
+	{ .type = "lfm2", .tied = true, .head_norms = true, .ssm = MODEL_SSM_CONV },
+	{ .type = "lfm2_moe", .tied = true, .head_norms = true, .score_bias = true, .ssm = MODEL_SSM_CONV },
+
 	/* An MLP without a gate. */
 	{ .type = "apertus", .head_norms = true, .plain_mlp = true, .act = MODEL_XIELU },
 	{ .type = "arcee", .plain_mlp = true, .act = MODEL_RELU2 },

@@ -77,13 +77,13 @@ static int check_experts(struct reader *r, const struct ynode *map)
 	const struct model_moe *x = &r->m->moe;
 
 	if (!x->experts)
-		return r->m->inter ? 0 : missing(r, map, "intermediate_size");
+		return r->m->inter || r->m->arch->all_state ? 0 : missing(r, map, "intermediate_size");
 	if (x->top > x->experts)
 		return yaml_err(r->y, map, r->e, "a token picks %u of %u experts", x->top, x->experts);
 	if (!x->inter)
 		return missing(r, map, "moe_intermediate_size");
 	for (uint32_t i = 0; i < r->m->layers; i++)
-		if ((!x->in[i] || r->m->arch->both) && !r->m->inter)
+		if (model_has_mlp(r->m, i) && !r->m->inter)
 			return missing(r, map, "intermediate_size");
 	return 0;
 }
@@ -118,7 +118,8 @@ int model_check(struct reader *r, const struct ynode *map)
 {
 	struct model *m = r->m;
 
-	if (check_heads(r, map) < 0 || check_mla(r, map) < 0 || check_experts(r, map) < 0 || check_layers(r, map) < 0)
+	if (check_heads(r, map) < 0 || check_mla(r, map) < 0 || check_experts(r, map) < 0 || check_layers(r, map) < 0 ||
+	    model_check_ssm(r, map) < 0)
 		return -1;
 	if (!m->rotary)
 		m->rotary = m->mla.kv_rank ? m->mla.rope : m->head_dim;
@@ -142,6 +143,35 @@ struct model_heads model_heads_of(const struct model *m, uint32_t layer)
 bool model_has_experts(const struct model *m, uint32_t layer)
 {
 	return m->moe.experts && m->moe.in[layer];
+}
+
+bool model_has_mlp(const struct model *m, uint32_t layer)
+{
+	return !m->bare[layer] && (!model_has_experts(m, layer) || m->arch->both);
+}
+
+bool model_has_keys(const struct model *m, uint32_t layer)
+{
+	return m->layer[layer] == MODEL_FULL || model_windowed(m, layer);
+}
+
+bool model_has_state(const struct model *m, uint32_t layer)
+{
+	return !model_has_keys(m, layer) && m->layer[layer] != MODEL_NOTHING;
+}
+
+bool model_has_states(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->layers; i++)
+		if (model_has_state(m, i))
+			return true;
+	return false;
+}
+
+bool model_same_layers(const struct model *m, uint32_t i, uint32_t k)
+{
+	return m->layer[i] == m->layer[k] && model_has_experts(m, i) == model_has_experts(m, k) &&
+	       m->bare[i] == m->bare[k];
 }
 
 bool model_windowed(const struct model *m, uint32_t layer)

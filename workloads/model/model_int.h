@@ -24,6 +24,10 @@ int model_read_quant(struct reader *r, const struct ynode *map);
 /* model_quant.c: of the map that says how a checkpoint is stored. -1: no memory. */
 int model_read_checkpoint(struct model *m, const struct ynode *x, struct err *e);
 int model_read_vision(struct reader *r, const struct ynode *root);
+/* model_ssm.c: sizes and layers of state spaces; then which layers have experts, where a pattern says it. */
+int model_read_ssm(struct reader *r, const struct ynode *map);
+int model_place_ssm_experts(struct reader *r, const struct ynode *map);
+int model_check_ssm(struct reader *r, const struct ynode *map);
 void model_read_towers(struct reader *r, const struct ynode *root);
 
 #endif

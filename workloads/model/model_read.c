@@ -300,8 +300,14 @@ static int read_form(struct reader *r, const struct ynode *map)
 	const struct model_arch *a = m->arch;
 	bool beside = a->block == MODEL_PARALLEL || a->block == MODEL_PARALLEL_TWO, newer = false, one = a->one_kv,
 	     plain = false;
+	const char *where;
 
 	m->no_rope = a->no_rope;
+	if (read_word(r, map, "position_embedding_type", &where) < 0)
+		return -1;
+	m->no_rope |= where && strcmp(where, "nope") == 0;
+	if (a->all_state)
+		m->heads = m->kv_heads = m->head_dim = 1;
 	if (read_flag(r, map, "use_parallel_residual", &beside) < 0 ||
 	    read_flag(r, map, "parallel_attn", &beside) < 0 ||
 	    read_flag(r, map, "new_decoder_architecture", &newer) < 0 || read_flag(r, map, "multi_query", &one) < 0 ||
@@ -367,8 +373,9 @@ static int read_rotary(struct reader *r, const struct ynode *map)
 /* A window that is not used, or that no context fills, is none. */
 static int listed_layers(struct reader *r, const struct ynode *list, bool windows)
 {
-	static const char *const kinds[] = { "full_attention", "sliding_attention", "linear_attention",
-		                             "chunked_attention" };
+	static const char *const kinds[] = {
+		"full_attention", "sliding_attention", "linear_attention", "chunked_attention", "mamba", "conv"
+	};
 
 	if (list->kind != YNODE_SEQ || list->n != r->m->layers)
 		return yaml_err(r->y, list, r->e, "layer_types lists %zu layers, num_hidden_layers says %u",
@@ -382,12 +389,13 @@ static int listed_layers(struct reader *r, const struct ynode *list, bool window
 		while (k < COUNT(kinds) && strcmp(v, kinds[k]) != 0)
 			k++;
 		k = strcmp(v, "attention") == 0 ? MODEL_FULL : k;
-		if (k == COUNT(kinds))
+		if (k == COUNT(kinds) || (k >= MODEL_MAMBA && !r->m->arch->ssm))
 			return yaml_err(r->y, list->vals[i], r->e,
 			                "layers of kind '%s' are not described: full_attention, sliding_attention,"
 			                " chunked_attention or linear_attention",
 			                v);
-		r->m->layer[i] = (uint8_t)(k != MODEL_LINEAR && !windows && r->m->window ? MODEL_FULL : k);
+		r->m->layer[i] =
+			(uint8_t)(k < MODEL_MAMBA && k != MODEL_LINEAR && !windows && r->m->window ? MODEL_FULL : k);
 	}
 	return 0;
 }
@@ -442,7 +450,8 @@ static int read_placed(struct reader *r, const struct ynode *map, struct placed 
 		struct number n;
 		size_t at;
 	} of[] = {
-		{ { .keys = { "first_k_dense_replace", "moe_layer_start_index" } }, offsetof(struct placed, first) },
+		{ { .keys = { "first_k_dense_replace", "moe_layer_start_index", "num_dense_layers" } },
+		  offsetof(struct placed, first) },
 		{ { .keys = { "moe_layer_end_index" } }, offsetof(struct placed, last) },
 		{ { .keys = { "decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval" } },
 		  offsetof(struct placed, step) },
@@ -496,8 +505,10 @@ static int read_experts(struct reader *r, const struct ynode *map)
 	struct model_moe *x = &r->m->moe;
 	uint32_t shared = r->m->arch->shared;
 
-	if (!x->experts)
+	if (!x->experts) { /* Granite 4's MLP goes by the shared experts' name */
+		r->m->inter = x->shared_inter ? x->shared_inter : r->m->inter;
 		return 0;
+	}
 	if (n && model_number(r, n, 0, 1024, &shared) < 0)
 		return -1;
 	if (!x->inter)
@@ -506,7 +517,7 @@ static int read_experts(struct reader *r, const struct ynode *map)
 		return -1;
 	if (shared && !x->shared_inter)
 		x->shared_inter = shared * x->inter;
-	return place_experts(r, map);
+	return place_experts(r, map) < 0 ? -1 : model_place_ssm_experts(r, map);
 }
 
 static int read_published(struct reader *r, const struct ynode *map)
@@ -527,7 +538,8 @@ static int read_decoder(struct reader *r, const struct ynode *map)
 {
 	if (read_numbers(r, map) < 0 || read_flags(r, map) < 0 || read_act(r, map) < 0 || read_dtype(r, map) < 0 ||
 	    read_form(r, map) < 0 || model_need(r, map) < 0 || read_rotary(r, map) < 0 || read_layers(r, map) < 0 ||
-	    read_experts(r, map) < 0 || read_published(r, map) < 0 || model_read_quant(r, map) < 0)
+	    model_read_ssm(r, map) < 0 || read_experts(r, map) < 0 || read_published(r, map) < 0 ||
+	    model_read_quant(r, map) < 0)
 		return -1;
 	return model_check(r, map);
 }

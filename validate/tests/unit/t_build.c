@@ -176,11 +176,12 @@ static void closed(const char *name, enum build_style style, const char *quant, 
 	w = whole(&x.s, &flops);
 	model_token_of(x.m, x.how.quant, x.how.kv, context, &t);
 	model_params_of(x.m, &p);
-	vectors = (uint64_t)x.m->layers * 8 * (x.m->heads * x.m->head_dim + x.m->hidden + x.m->inter) * 2;
+	vectors = (uint64_t)x.m->layers * 2 *
+	          (8 * (x.m->heads * x.m->head_dim + x.m->hidden + x.m->inter) + model_ssm_width(x.m) * x.m->ssm.conv);
 	CHECK_U64(flops, t.flops);
 	CHECK(w.role_read_bytes[OP_WEIGHT] >= t.weight_bytes);
 	CHECK(w.role_read_bytes[OP_WEIGHT] < t.weight_bytes + vectors);
-	CHECK_U64(w.role_read_bytes[OP_KV], t.kv_bytes);
+	CHECK_U64(w.role_read_bytes[OP_KV], t.kv_bytes + model_state_bytes(x.m));
 	drop(&x);
 }
 
@@ -241,6 +242,12 @@ TEST(a_published_configuration_s_step_does_what_the_closed_form_says)
 		{ "chatglm3-6b", 1000 },
 		{ "minicpm3-4b", 1000 },
 		{ "qwen-7b", 1000 },
+		{ "mamba-codestral-7b", 1000 }, /* states alone */
+		{ "mamba-2.8b", 1000 },
+		{ "nemotron-nano-9b-v2", 4096 }, /* layers of one block */
+		{ "granite-4.0-h-tiny", 4096 },
+		{ "jamba-v0.1", 4096 },
+		{ "lfm2-1.2b", 4096 },
 	};
 	char path[1200];
 

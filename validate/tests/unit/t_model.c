@@ -325,6 +325,29 @@ TEST(linear_attention_keeps_a_state_whatever_the_context)
 
 /* --- schemes ---------------------------------------------------------------------------------------------------------- */
 
+TEST(a_state_space_keeps_a_state_and_no_keys)
+{
+	struct model *mamba = fixture("falcon-mamba-7b"), *hybrid = fixture("nemotron-3-nano-30b-a3b"),
+		     *jamba = fixture("jamba-v0.1");
+	uint32_t kinds[MODEL_NOTHING + 1] = { 0 };
+
+	CHECK_U64(model_kv_bytes(mamba, DT_BF16), 0);
+	CHECK_U64(model_state_bytes(mamba), UINT64_C(64) * 8192 * (16 + 4) * 2);
+	for (uint32_t i = 0; i < hybrid->layers; i++) {
+		kinds[hybrid->layer[i]]++;
+		CHECK(model_has_experts(hybrid, i) == (hybrid->layer[i] == MODEL_NOTHING));
+		CHECK(!model_has_mlp(hybrid, i));
+	}
+	CHECK(kinds[MODEL_MAMBA] == 23 && kinds[MODEL_FULL] == 6 && kinds[MODEL_NOTHING] == 23);
+	CHECK_U64(model_kv_bytes(hybrid, DT_BF16), 6 * 2 * 2 * 128 * 2);
+	CHECK_U64(model_state_bytes(hybrid), UINT64_C(23) * (64 * 64 * 128 + (4096 + 2 * 8 * 128) * 4) * 2);
+	CHECK(jamba->layer[4] == MODEL_FULL && jamba->layer[5] == MODEL_MAMBA && jamba->layer[12] == MODEL_FULL);
+	CHECK(!model_has_experts(jamba, 0) && model_has_experts(jamba, 1) && model_has_mlp(jamba, 0));
+	model_free(mamba);
+	model_free(hybrid);
+	model_free(jamba);
+}
+
 static uint64_t bytes_of(const char *name, uint64_t n, uint64_t k)
 {
 	return scheme_bytes(scheme_format_of(scheme(name), SCHEME_MLP, 0, 32), DT_BF16, n, k);
@@ -403,6 +426,18 @@ TEST(a_bad_description_is_one_line_that_says_where_and_why)
 	refused(GOOD "layer_types: [full_attention, mamba]\n", "'mamba' are not described");
 	refused(GOOD "full_attention_interval: 2\n", "linear_num_key_heads");
 	refused(GOOD "layer_types: [chunked_attention, full_attention]\n", "'attention_chunk_size' is not there");
+	refused("{\"model_type\": \"nemotron_h\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 9,"
+	        " \"num_attention_heads\": 4, \"hybrid_override_pattern\": \"MX\"}",
+	        "layers of kind 'X' are not described");
+	refused("{\"model_type\": \"nemotron_h\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 9,"
+	        " \"num_attention_heads\": 4, \"hybrid_override_pattern\": \"M\"}",
+	        "the pattern has 1 layers");
+	refused("{\"model_type\": \"mamba2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 9,"
+	        " \"conv_kernel\": 4}",
+	        "'mamba_num_heads' is not there");
+	refused("{\"model_type\": \"deepseek_v32\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 9,"
+	        " \"num_attention_heads\": 4, \"kv_lora_rank\": 8, \"q_lora_rank\": 8}",
+	        "'index_n_heads' is not there");
 	refused(GOOD "residual_multiplier: half\n", "'half' is no number to multiply by");
 	refused(GOOD "num_experts: [4, 8]\n", "not all alike");
 	refused(GOOD "num_experts: 4\nnum_experts_per_tok: 2\nmlp_only_layers: [2]\n", "2");
@@ -634,9 +669,10 @@ SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
       T(active_parameters_are_those_of_the_picked_experts), T(a_token_costs_two_operations_a_parameter_and_four_a_key),
       T(a_latent_cache_has_one_row_for_all_heads), T(an_indexer_bounds_what_attention_reads),
       T(a_window_bounds_what_its_layers_look_at), T(linear_attention_keeps_a_state_whatever_the_context),
-      T(scales_are_bytes), T(what_a_scheme_leaves_alone_stays_as_the_model_has_it),
-      T(k_quants_have_the_sizes_of_their_files), T(a_bad_description_is_one_line_that_says_where_and_why),
-      T(a_config_json_is_taken_as_it_is), T(a_checkpoint_is_stored_as_its_own_tool_says),
+      T(a_state_space_keeps_a_state_and_no_keys), T(scales_are_bytes),
+      T(what_a_scheme_leaves_alone_stays_as_the_model_has_it), T(k_quants_have_the_sizes_of_their_files),
+      T(a_bad_description_is_one_line_that_says_where_and_why), T(a_config_json_is_taken_as_it_is),
+      T(a_checkpoint_is_stored_as_its_own_tool_says),
       T(a_checkpoint_that_is_not_understood_is_named_never_taken_as_it_is),
       T(a_folder_is_its_config_with_the_file_beside_it), T(a_window_that_no_context_fills_is_none),
       T(an_unknown_name_names_the_nearest));
