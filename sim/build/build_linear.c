@@ -47,7 +47,8 @@ static void scan_of(struct builder *b, const struct scan *s, uint32_t *y)
 	if (*y == NO_TENSOR)
 		*y = b_make(b, b->m->dtype, b->rows * s->heads * s->n);
 	b_read(b, b_of_group(b, all_of(s->x)));
-	b_read(b, b_of_group(b, all_of(s->gates)));
+	if (s->gates != NO_TENSOR)
+		b_read(b, b_of_group(b, all_of(s->gates)));
 	b_read(b, all_of(state));
 	b_write(b, b_of_group(b, all_of(*y)));
 	b_write(b, all_of(state));
@@ -73,7 +74,7 @@ uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer)
 	const struct model_linear *l = &m->linear;
 	const uint64_t keys = (uint64_t)l->k_heads * l->k_dim, values = (uint64_t)l->v_heads * l->v_dim,
 		       n = b->rows * values;
-	uint32_t qkv, z, gates, y;
+	uint32_t qkv, z, gates = NO_TENSOR, y;
 
 	(void)layer; /* all are alike */
 	qkv = b_product(
@@ -81,11 +82,17 @@ uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer)
 		(struct gemm){ SCHEME_ATTENTION, b->rows, 2 * keys + values, m->hidden, NO_TENSOR, "in_qkv", 0 });
 	z = b_product(b, all_of(x),
 	              (struct gemm){ SCHEME_ATTENTION, b->rows, values, m->hidden, NO_TENSOR, "in_z", 0 });
-	gates = b_product(b, all_of(x),
-	                  (struct gemm){ SCHEME_ATTENTION, b->rows, 2 * l->v_heads, m->hidden, NO_TENSOR, "in_ba", 0 });
-	qkv = b_convolved(b, all_of(qkv), 2 * keys + values, l->conv, l->conv - 1);
+	if (!m->arch->plain_linear)
+		gates = b_product(
+			b, all_of(x),
+			(struct gemm){ SCHEME_ATTENTION, b->rows, 2 * l->v_heads, m->hidden, NO_TENSOR, "in_ba", 0 });
+	if (!m->arch->plain_linear)
+		qkv = b_convolved(b, all_of(qkv), 2 * keys + values, l->conv, l->conv - 1);
 	y = b_scanned(b, (struct scan){ qkv, gates, l->v_heads, l->v_dim, l->k_dim, DT_FP32, b_rows[B_STATE].kernel });
-	y = b_norm(b, all_of(y), b->rows * l->v_heads, l->v_dim, "norm");
+	if (m->arch->plain_linear)
+		y = b_norm(b, all_of(y), b->rows, values, "norm");
+	else
+		y = b_norm(b, all_of(y), b->rows * l->v_heads, l->v_dim, "norm");
 	y = b_each(b, B_MUL, n, false, all_of(y), all_of(b_each1(b, B_SILU, n, false, all_of(z))));
 	return b_product(b, all_of(y), (struct gemm){ SCHEME_OUT, b->rows, m->hidden, values, NO_TENSOR, "out", 0 });
 }

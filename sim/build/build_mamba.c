@@ -7,7 +7,8 @@
  * modeling_{mamba,mamba2,jamba,lfm2}.py. */
 #include "sim/build/build_int.h"
 
-static uint32_t mamba_product(struct builder *b, enum scheme_class c, struct part x, uint64_t n, uint64_t k, const char *name)
+static uint32_t mamba_product(struct builder *b, enum scheme_class c, struct part x, uint64_t n, uint64_t k,
+                              const char *name)
 {
 	return b_product(b, x, (struct gemm){ c, b->rows, n, k, NO_TENSOR, name, 0 });
 }
@@ -19,7 +20,8 @@ static uint32_t steps_of(struct builder *b, uint32_t x)
 	const uint64_t width = s->rank + 2 * (uint64_t)s->state;
 	const uint32_t all = mamba_product(b, SCHEME_ATTENTION, all_of(x), width, s->inner, "x");
 
-	return mamba_product(b, SCHEME_ATTENTION, b_columns(b, all, b->rows, width, 0, s->rank), s->inner, s->rank, "dt");
+	return mamba_product(b, SCHEME_ATTENTION, b_columns(b, all, b->rows, width, 0, s->rank), s->inner, s->rank,
+	                     "dt");
 }
 
 uint32_t b_mamba(struct builder *b, uint32_t x)
@@ -40,7 +42,7 @@ uint32_t b_mamba(struct builder *b, uint32_t x)
 	                                .state = s->wide ? DT_FP32 : m->dtype,
 	                                .kernel = "_selective_scan_update_kernel" });
 	y = b_each(b, B_MUL, n, false, all_of(y), all_of(b_each1(b, B_SILU, n, true, gate)));
-	if (!s->by_channel)
+	if (!s->by_channel && !s->no_norm)
 		y = b_norm(b, all_of(y), b->rows, s->inner, "norm");
 	return mamba_product(b, SCHEME_OUT, all_of(y), m->hidden, s->inner, "out");
 }

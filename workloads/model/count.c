@@ -49,7 +49,8 @@ static void linear(const struct walk *w)
 
 	count_one(w, SCHEME_ATTENTION, 2 * keys + values, w->m->hidden);
 	count_one(w, SCHEME_ATTENTION, values, w->m->hidden);
-	count_one(w, SCHEME_ATTENTION, 2 * x->v_heads, w->m->hidden);
+	if (!w->m->arch->plain_linear)
+		count_one(w, SCHEME_ATTENTION, 2 * x->v_heads, w->m->hidden);
 	count_one(w, SCHEME_OUT, w->m->hidden, values);
 }
 
@@ -79,7 +80,7 @@ static uint64_t state_space_vectors(const struct model *m)
 	if (x->by_channel)
 		return conv + bias + (uint64_t)x->inner * (x->state + 2) +
 		       (m->arch->scan_norms ? x->rank + 2 * (uint64_t)x->state : 0);
-	return conv + bias + 3 * (uint64_t)x->heads + x->inner;
+	return conv + bias + 3 * (uint64_t)x->heads + (x->no_norm ? 0 : x->inner);
 }
 
 static void count_own_attention(const struct walk *w, uint32_t layer)
@@ -87,8 +88,10 @@ static void count_own_attention(const struct walk *w, uint32_t layer)
 	const struct model *m = w->m;
 	const struct model_heads h = model_heads_of(m, layer);
 
-	if (m->layer[layer] == MODEL_MAMBA || m->layer[layer] == MODEL_CONV) {
+	if (model_has_ssm(m, layer))
 		state_space(w);
+	if (m->layer[layer] == MODEL_MAMBA || m->layer[layer] == MODEL_CONV) {
+		return;
 	} else if (m->layer[layer] == MODEL_NOTHING) {
 		return;
 	} else if (m->mla.kv_rank) {
@@ -159,12 +162,16 @@ static uint64_t attention_vectors(const struct model *m, uint32_t layer)
 	const uint64_t q = (uint64_t)h.heads * h.dim, kv = (uint64_t)h.kv_heads * h.dim;
 	uint64_t n = 0;
 
+	if (model_has_ssm(m, layer))
+		n += state_space_vectors(m);
 	if (m->layer[layer] == MODEL_MAMBA || m->layer[layer] == MODEL_CONV)
-		return state_space_vectors(m);
+		return n;
 	if (m->layer[layer] == MODEL_NOTHING)
 		return 0;
 	if (m->mla.kv_rank)
 		return (uint64_t)m->mla.q_rank + m->mla.kv_rank + (m->index.top ? 2 * m->index.dim : 0);
+	if (m->layer[layer] == MODEL_LINEAR && m->arch->plain_linear)
+		return (uint64_t)l->v_heads * l->v_dim;
 	if (m->layer[layer] == MODEL_LINEAR) /* convolution, two gates' offsets, the norm of a head */
 		return (2 * (uint64_t)l->k_heads * l->k_dim + (uint64_t)l->v_heads * l->v_dim) * l->conv +
 		       2 * l->v_heads + l->v_dim;
@@ -393,7 +400,7 @@ uint64_t model_state_bytes(const struct model *m)
 
 	for (uint32_t i = 0; i < m->layers; i++) {
 		layers += m->layer[i] == MODEL_LINEAR;
-		ssm += m->layer[i] == MODEL_MAMBA || m->layer[i] == MODEL_CONV;
+		ssm += model_has_ssm(m, i);
 	}
 	return ssm *
 	               (model_ssm_width(m) * x->conv * dtype_bits(m->dtype) +
@@ -422,7 +429,7 @@ void model_token_of(const struct model *m, const struct scheme *q, enum dtype kv
 			t->attention_flops += 6 * (uint64_t)m->linear.v_heads * m->linear.k_dim * m->linear.v_dim;
 			continue;
 		}
-		if (m->layer[i] == MODEL_MAMBA)
+		if (model_has_ssm(m, i))
 			t->attention_flops += 6 * (uint64_t)m->ssm.inner * m->ssm.state;
 		if (!model_has_keys(m, i))
 			continue;

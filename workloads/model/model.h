@@ -57,6 +57,8 @@ struct model_arch {
 	bool half_inter;    /* intermediate_size is of gate and up together */
 	uint32_t inter_times;      /* an MLP is so many times as wide as the model, where the file is silent */
 	enum model_ssm_kind ssm;   /* of its layers without attention (model_ssm.c) */
+	bool plain_linear;         /* linear attention with fixed decays: no convolution, no products of gates */
+	bool beside_ssm;           /* a state space beside attention in each layer */
 	bool all_state;            /* no attention, no MLP */
 	bool scan_norms;           /* norms of what goes into the scan */
 	bool v_of_hidden;          /* of latent attention's values, too: hidden_size over heads */
@@ -101,7 +103,8 @@ struct model_linear {
 /* Of Mamba, inner channels are heads of one. */
 struct model_ssm {
 	uint32_t heads, head_dim, groups, state, conv, expand, rank, inner;
-	bool by_channel, conv_bias, proj_bias, wide; /* wide: its state is in fp32 */
+	bool by_channel, conv_bias, proj_bias, no_norm; /* no_norm: none before the last product */
+	bool wide;                                      /* its state is in fp32 */
 };
 
 /* SAM, CLIP, projector, as DeepSeek-OCR has them; width 0: there are none. */
@@ -193,6 +196,8 @@ bool model_has_mlp(const struct model *m, uint32_t layer);
 /* Whether a layer looks at keys, or has a state instead. */
 bool model_has_keys(const struct model *m, uint32_t layer);
 bool model_has_state(const struct model *m, uint32_t layer);
+/* Whether a layer has a state space or a short convolution, beside attention or in its place. */
+bool model_has_ssm(const struct model *m, uint32_t layer);
 /* Whether any layer has a state, or all of two have the same parts. */
 bool model_has_states(const struct model *m);
 bool model_same_layers(const struct model *m, uint32_t i, uint32_t k);

@@ -99,7 +99,7 @@ static int check_layers(struct reader *r, const struct ynode *map)
 			               m->layer[i] == MODEL_CHUNKED ? "attention_chunk_size" : "sliding_window");
 		if (m->layer[i] != MODEL_LINEAR)
 			continue;
-		if (!x->k_heads || !x->v_heads || !x->k_dim || !x->v_dim || !x->conv)
+		if (!x->k_heads || !x->v_heads || !x->k_dim || !x->v_dim || (!x->conv && !m->arch->plain_linear))
 			return yaml_err(
 				r->y, map, r->e,
 				"layer %u is linear attention, and linear_num_key_heads, linear_num_value_heads,"
@@ -157,7 +157,12 @@ bool model_has_keys(const struct model *m, uint32_t layer)
 
 bool model_has_state(const struct model *m, uint32_t layer)
 {
-	return !model_has_keys(m, layer) && m->layer[layer] != MODEL_NOTHING;
+	return m->layer[layer] == MODEL_LINEAR || model_has_ssm(m, layer);
+}
+
+bool model_has_ssm(const struct model *m, uint32_t layer)
+{
+	return m->layer[layer] == MODEL_MAMBA || m->layer[layer] == MODEL_CONV || m->arch->beside_ssm;
 }
 
 bool model_has_states(const struct model *m)

@@ -313,6 +313,10 @@ static int read_form(struct reader *r, const struct ynode *map)
 	    read_flag(r, map, "new_decoder_architecture", &newer) < 0 || read_flag(r, map, "multi_query", &one) < 0 ||
 	    read_flag(r, map, "no_bias", &plain) < 0 || read_flag(r, map, "alibi", &m->no_rope) < 0)
 		return -1;
+	if (a->plain_linear) {
+		m->linear.k_heads = m->linear.v_heads = m->heads;
+		m->linear.k_dim = m->linear.v_dim = m->head_dim ? m->head_dim : m->heads ? m->hidden / m->heads : 0;
+	}
 	m->block = a->block;
 	if (beside)
 		m->block = newer ? MODEL_PARALLEL_TWO : a->block == MODEL_BEFORE ? MODEL_PARALLEL : a->block;
@@ -400,6 +404,22 @@ static int listed_layers(struct reader *r, const struct ynode *list, bool window
 	return 0;
 }
 
+/* MiniMax: 1 looks at everything, 0 is linear. */
+static int typed_layers(struct reader *r, const struct ynode *list)
+{
+	uint32_t v;
+
+	if (list->kind != YNODE_SEQ || list->n != r->m->layers)
+		return yaml_err(r->y, list, r->e, "attn_type_list lists %zu layers, num_hidden_layers says %u",
+		                list->kind == YNODE_SEQ ? list->n : 0, r->m->layers);
+	for (size_t i = 0; i < list->n; i++) {
+		if (model_number(r, list->vals[i], 0, 1, &v) < 0)
+			return -1;
+		r->m->layer[i] = v ? MODEL_FULL : MODEL_LINEAR;
+	}
+	return 0;
+}
+
 /* One in `every` looks at everything, the last of each such run of layers. */
 static void every_layer(struct model *m, uint32_t every, enum model_layer other)
 {
@@ -424,6 +444,8 @@ static int read_layers(struct reader *r, const struct ynode *map)
 		windows = false;
 	if (!model_is_null(list))
 		return listed_layers(r, list, windows);
+	if (a->plain_linear && !model_is_null(ynode_get(map, "attn_type_list")))
+		return typed_layers(r, ynode_get(map, "attn_type_list"));
 	if ((n = first_of(map, &linear)))
 		other = MODEL_LINEAR;
 	else if (other != MODEL_LINEAR)

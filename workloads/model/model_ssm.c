@@ -46,15 +46,16 @@ static int read_bools(struct reader *r, const struct ynode *map)
 	static const struct {
 		const char *key;
 		size_t at;
-	} all[] = { { "use_conv_bias", AT(conv_bias) },   { "mamba_conv_bias", AT(conv_bias) },
-		    { "conv_bias", AT(conv_bias) },       { "use_bias", AT(proj_bias) },
+	} all[] = { { "use_conv_bias", AT(conv_bias) },
+		    { "mamba_conv_bias", AT(conv_bias) },
+		    { "conv_bias", AT(conv_bias) },
+		    { "use_bias", AT(proj_bias) },
 		    { "mamba_proj_bias", AT(proj_bias) } };
 
 	for (size_t i = 0; i < COUNT(all); i++) {
 		const struct ynode *n = ynode_get(map, all[i].key);
 
-		if (!model_is_null(n) &&
-		    yaml_bool(r->y, n, (bool *)(void *)((char *)&r->m->ssm + all[i].at), r->e) < 0)
+		if (!model_is_null(n) && yaml_bool(r->y, n, (bool *)(void *)((char *)&r->m->ssm + all[i].at), r->e) < 0)
 			return -1;
 	}
 	return 0;
@@ -63,8 +64,8 @@ static int read_bools(struct reader *r, const struct ynode *map)
 /* LFM2's MLP: two thirds of what the key says, times another, rounded up. */
 static int adjusted(struct reader *r, const struct ynode *map)
 {
-	const struct ynode *n = ynode_get(map, "block_auto_adjust_ff_dim"), *by = ynode_get(map, "block_ffn_dim_multiplier"),
-			   *to = ynode_get(map, "block_multiple_of");
+	const struct ynode *n = ynode_get(map, "block_auto_adjust_ff_dim"),
+			   *by = ynode_get(map, "block_ffn_dim_multiplier"), *to = ynode_get(map, "block_multiple_of");
 	uint32_t multiple = 256;
 	double times = 1;
 	bool yes = false;
@@ -110,7 +111,8 @@ static int read_pattern(struct reader *r, const struct ynode *n)
 	if (yaml_str(r->y, n, &s, r->e) < 0)
 		return -1;
 	if (strlen(s) != m->layers)
-		return yaml_err(r->y, n, r->e, "the pattern has %zu layers, num_hidden_layers says %u", strlen(s), m->layers);
+		return yaml_err(r->y, n, r->e, "the pattern has %zu layers, num_hidden_layers says %u", strlen(s),
+		                m->layers);
 	for (uint32_t i = 0; i < m->layers; i++) {
 		if (!strchr("M*E-", s[i]))
 			return yaml_err(r->y, n, r->e, "layers of kind '%c' are not described: M, *, E or -", s[i]);
@@ -121,8 +123,8 @@ static int read_pattern(struct reader *r, const struct ynode *n)
 	return 0;
 }
 
-static int read_every(struct reader *r, const struct ynode *map, const char *period, const char *offset, uint32_t *every,
-                      uint32_t *from)
+static int read_every(struct reader *r, const struct ynode *map, const char *period, const char *offset,
+                      uint32_t *every, uint32_t *from)
 {
 	const struct ynode *p = ynode_get(map, period), *o = ynode_get(map, offset);
 
@@ -141,7 +143,7 @@ static int read_placed_attention(struct reader *r, const struct ynode *map)
 	if (read_every(r, map, "attn_layer_period", "attn_layer_offset", &every, &from) < 0)
 		return -1;
 	for (uint32_t i = 0; i < m->layers; i++)
-		m->layer[i] = every && i % every == from ? MODEL_FULL : MODEL_MAMBA;
+		m->layer[i] = m->arch->beside_ssm || (every && i % every == from) ? MODEL_FULL : MODEL_MAMBA;
 	for (size_t i = 0; list && list->kind == YNODE_SEQ && i < list->n; i++) {
 		if (model_number(r, list->vals[i], 0, m->layers - 1, &layer) < 0)
 			return -1;
@@ -152,8 +154,11 @@ static int read_placed_attention(struct reader *r, const struct ynode *map)
 
 int model_read_ssm(struct reader *r, const struct ynode *map)
 {
-	const struct ynode *pattern = ynode_get(map, "hybrid_override_pattern"), *dtype = ynode_get(map, "mamba_ssm_cache_dtype");
+	const struct ynode *pattern = ynode_get(map, "hybrid_override_pattern"),
+			   *dtype = ynode_get(map, "mamba_ssm_cache_dtype");
+	const struct ynode *norm = ynode_get(map, "mamba_rms_norm");
 	struct model *m = r->m;
+	bool norms = false;
 
 	if (!m->arch->ssm)
 		return 0;
@@ -163,6 +168,9 @@ int model_read_ssm(struct reader *r, const struct ynode *map)
 		return -1;
 	if (adjusted(r, map) < 0)
 		return -1;
+	if (!model_is_null(norm) && yaml_bool(r->y, norm, &norms, r->e) < 0)
+		return -1;
+	m->ssm.no_norm = m->arch->beside_ssm && !norms;
 	fill(m);
 	for (uint32_t i = 0; i < m->layers; i++)
 		m->bare[i] = m->arch->all_state;
@@ -204,7 +212,8 @@ int model_check_ssm(struct reader *r, const struct ynode *map)
 		                : !x->head_dim ? "mamba_head_dim"
 		                               : "ssm_state_size");
 	if (!conv && x->heads % x->groups)
-		return yaml_err(r->y, map, r->e, "%u groups do not divide %u heads of a state space", x->groups, x->heads);
+		return yaml_err(r->y, map, r->e, "%u groups do not divide %u heads of a state space", x->groups,
+		                x->heads);
 	return 0;
 }
 

@@ -248,6 +248,8 @@ TEST(a_published_configuration_s_step_does_what_the_closed_form_says)
 		{ "granite-4.0-h-tiny", 4096 },
 		{ "jamba-v0.1", 4096 },
 		{ "lfm2-1.2b", 4096 },
+		{ "falcon-h1-0.5b", 4096 }, /* a state beside attention */
+		{ "minimax-text-01", 4096 },
 	};
 	char path[1200];
 
