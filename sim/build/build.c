@@ -210,10 +210,10 @@ static uint32_t attention_block(struct builder *b, uint32_t x, uint32_t i)
 		y = b_mamba(b, x);
 	else if (m->layer[i] == MODEL_CONV)
 		y = b_short_conv(b, x);
-	else if (m->mla.kv_rank)
-		y = b_latent(b, x, i);
+	else if (m->layer[i] == MODEL_LINEAR)
+		y = b_linear(b, x, i);
 	else
-		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, x, i) : b_attention(b, x, i);
+		y = m->mla.kv_rank ? b_latent(b, x, i) : b_attention(b, x, i);
 	if (m->arch->beside_ssm)
 		y = b_each(b, B_ADD, b->rows * m->hidden, false, all_of(y), all_of(b_mamba(b, x)));
 	return b_summed(b, y);

@@ -1,4 +1,4 @@
-/* build_linear.c - gated linear attention (Gated DeltaNet): a state of fixed size a head instead of keys and values.
+/* build_linear.c - linear attention (Gated DeltaNet, Kimi's, MiniMax's lightning attention): a state of fixed size a head instead of keys and values.
  *
  * A token's key reads the state, its value corrects it, its query reads it again: three passes of k_dim x v_dim
  * multiplications a head, over a state in fp32 that is read and written once a step. A prompt goes through in chunks by
@@ -68,24 +68,33 @@ uint32_t b_scanned(struct builder *b, struct scan s)
 	return y;
 }
 
+static uint32_t linear_product(struct builder *b, uint32_t x, uint64_t n, uint64_t k, const char *name)
+{
+	return b_product(b, all_of(x), (struct gemm){ SCHEME_ATTENTION, b->rows, n, k, NO_TENSOR, name, 0 });
+}
+
 uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer)
 {
 	const struct model *m = b->m;
 	const struct model_linear *l = &m->linear;
 	const uint64_t keys = (uint64_t)l->k_heads * l->k_dim, values = (uint64_t)l->v_heads * l->v_dim,
 		       n = b->rows * values;
-	uint32_t qkv, z, gates = NO_TENSOR, y;
+	uint32_t qkv, z, gates = NO_TENSOR, low, y;
 
 	(void)layer; /* all are alike */
 	qkv = b_product(
 		b, all_of(x),
 		(struct gemm){ SCHEME_ATTENTION, b->rows, 2 * keys + values, m->hidden, NO_TENSOR, "in_qkv", 0 });
-	z = b_product(b, all_of(x),
-	              (struct gemm){ SCHEME_ATTENTION, b->rows, values, m->hidden, NO_TENSOR, "in_z", 0 });
-	if (!m->arch->plain_linear)
-		gates = b_product(
-			b, all_of(x),
-			(struct gemm){ SCHEME_ATTENTION, b->rows, 2 * l->v_heads, m->hidden, NO_TENSOR, "in_ba", 0 });
+	if (m->arch->rank_gates) {
+		low = linear_product(b, x, 2 * (uint64_t)l->k_dim, m->hidden, "gates_a");
+		z = linear_product(b, low, values, l->k_dim, "z_b");
+		gates = linear_product(b, low, values, l->k_dim, "gates_b");
+		linear_product(b, x, l->v_heads, m->hidden, "beta");
+	} else {
+		z = linear_product(b, x, values, m->hidden, "in_z");
+		if (!m->arch->plain_linear)
+			gates = linear_product(b, x, 2 * l->v_heads, m->hidden, "in_ba");
+	}
 	if (!m->arch->plain_linear)
 		qkv = b_convolved(b, all_of(qkv), 2 * keys + values, l->conv, l->conv - 1);
 	y = b_scanned(b, (struct scan){ qkv, gates, l->v_heads, l->v_dim, l->k_dim, DT_FP32, b_rows[B_STATE].kernel });

@@ -19,11 +19,12 @@ static const char *kind_of(const struct model *m)
 	}
 	if (ssm || conv)
 		return !keys ? "no" : ssm ? "state-space and full" : "convolution and full";
-	return m->mla.kv_rank ? "latent"
-	       : linear       ? "linear and full"
-	       : windows      ? "windows"
-	       : chunks       ? "chunks"
-	                      : "full";
+	return m->mla.kv_rank && linear ? "linear and latent"
+	       : m->mla.kv_rank         ? "latent"
+	       : linear                 ? "linear and full"
+	       : windows                ? "windows"
+	       : chunks                 ? "chunks"
+	                                : "full";
 }
 
 /* A terminal has room for what one chooses by; the rest is for programs, and of one model in 'workload show'. */

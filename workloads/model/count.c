@@ -48,6 +48,13 @@ static void linear(const struct walk *w)
 	const uint64_t keys = (uint64_t)x->k_heads * x->k_dim, values = (uint64_t)x->v_heads * x->v_dim;
 
 	count_one(w, SCHEME_ATTENTION, 2 * keys + values, w->m->hidden);
+	if (w->m->arch->rank_gates) {
+		count_one(w, SCHEME_ATTENTION, 2 * (uint64_t)x->k_dim, w->m->hidden);
+		count_one(w, SCHEME_ATTENTION, 2 * values, x->k_dim);
+		count_one(w, SCHEME_ATTENTION, x->v_heads, w->m->hidden);
+		count_one(w, SCHEME_OUT, w->m->hidden, values);
+		return;
+	}
 	count_one(w, SCHEME_ATTENTION, values, w->m->hidden);
 	if (!w->m->arch->plain_linear)
 		count_one(w, SCHEME_ATTENTION, 2 * x->v_heads, w->m->hidden);
@@ -94,10 +101,10 @@ static void count_own_attention(const struct walk *w, uint32_t layer)
 		return;
 	} else if (m->layer[layer] == MODEL_NOTHING) {
 		return;
-	} else if (m->mla.kv_rank) {
-		latent(w);
 	} else if (m->layer[layer] == MODEL_LINEAR) {
 		linear(w);
+	} else if (m->mla.kv_rank) {
+		latent(w);
 	} else {
 		count_one(w, SCHEME_ATTENTION, (uint64_t)h.heads * h.dim * (m->out_gate ? 2 : 1), m->hidden);
 		count_one(w, SCHEME_ATTENTION, (uint64_t)h.kv_heads * h.dim, m->hidden);
@@ -168,13 +175,13 @@ static uint64_t attention_vectors(const struct model *m, uint32_t layer)
 		return n;
 	if (m->layer[layer] == MODEL_NOTHING)
 		return 0;
-	if (m->mla.kv_rank)
-		return (uint64_t)m->mla.q_rank + m->mla.kv_rank + (m->index.top ? 2 * m->index.dim : 0);
 	if (m->layer[layer] == MODEL_LINEAR && m->arch->plain_linear)
 		return (uint64_t)l->v_heads * l->v_dim;
 	if (m->layer[layer] == MODEL_LINEAR) /* convolution, two gates' offsets, the norm of a head */
 		return (2 * (uint64_t)l->k_heads * l->k_dim + (uint64_t)l->v_heads * l->v_dim) * l->conv +
-		       2 * l->v_heads + l->v_dim;
+		       (m->arch->rank_gates ? l->v_heads + (uint64_t)l->v_heads * l->v_dim : 2 * l->v_heads) + l->v_dim;
+	if (m->mla.kv_rank)
+		return (uint64_t)m->mla.q_rank + m->mla.kv_rank + (m->index.top ? 2 * m->index.dim : 0);
 	n += m->qkv_bias ? q * (m->out_gate ? 2 : 1) + 2 * kv : 0;
 	n += m->out_bias ? m->hidden : 0;
 	n += m->head_norms ? 2 * (uint64_t)h.dim : 0;
@@ -384,9 +391,11 @@ uint64_t model_kv_bytes(const struct model *m, enum dtype kv)
 	for (uint32_t i = 0; i < m->layers; i++) {
 		const struct model_heads h = model_heads_of(m, i);
 
+		if (!model_has_keys(m, i))
+			continue;
 		if (m->mla.kv_rank)
 			n += m->mla.kv_rank + m->mla.rope;
-		else if (model_has_keys(m, i))
+		else
 			n += (uint64_t)h.kv_heads * (h.dim + h.v_dim);
 	}
 	return n * dtype_bits(kv) / 8 + m->layers * model_index_row(m);

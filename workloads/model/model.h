@@ -58,6 +58,7 @@ struct model_arch {
 	uint32_t inter_times;      /* an MLP is so many times as wide as the model, where the file is silent */
 	enum model_ssm_kind ssm;   /* of its layers without attention (model_ssm.c) */
 	bool plain_linear;         /* linear attention with fixed decays: no convolution, no products of gates */
+	bool rank_gates;           /* gates of linear attention come through a rank, a head's width */
 	bool beside_ssm;           /* a state space beside attention in each layer */
 	bool all_state;            /* no attention, no MLP */
 	bool scan_norms;           /* norms of what goes into the scan */

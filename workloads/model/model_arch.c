@@ -131,6 +131,7 @@ static const struct model_arch archs[] = {
 	  .score_bias = true,
 	  .no_rope = true },
 	{ .type = "falcon_h1", .ssm = MODEL_SSM_HEADS, .beside_ssm = true },
+	{ .type = "kimi_linear", .rank_gates = true, .score_bias = true },
 	{ .type = "minimax", .plain_linear = true, .full_every = 8, .other = MODEL_LINEAR },
 	{ .type = "lfm2", .tied = true, .head_norms = true, .ssm = MODEL_SSM_CONV },
 	{ .type = "lfm2_moe", .tied = true, .head_norms = true, .score_bias = true, .ssm = MODEL_SSM_CONV },

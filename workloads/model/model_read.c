@@ -12,7 +12,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* Keys that say the same; the first that is there counts. `at` is of a uint32_t. */
-#define SAME 6
+#define SAME 7
 struct number {
 	const char *keys[SAME];
 	size_t at;
@@ -48,7 +48,8 @@ static const struct number numbers[] = {
 	{ { "index_head_dim" }, AT(index.dim), 0, 65536 },
 	{ { "index_topk" }, AT(index.top), 0, 1u << 24 },
 	{ { "n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts" }, AT(moe.experts), 0, 65536 },
-	{ { "num_experts_per_tok", "experts_per_token", "top_k_experts", "moe_topk", "moe_k", "moe_top_k" },
+	{ { "num_experts_per_tok", "experts_per_token", "num_experts_per_token", "top_k_experts", "moe_topk", "moe_k",
+	    "moe_top_k" },
 	  AT(moe.top),
 	  0,
 	  65536 },
@@ -57,11 +58,11 @@ static const struct number numbers[] = {
 	  AT(moe.shared_inter),
 	  0,
 	  MODEL_MAX_DIM },
-	{ { "linear_num_key_heads" }, AT(linear.k_heads), 0, 65536 },
-	{ { "linear_num_value_heads" }, AT(linear.v_heads), 0, 65536 },
-	{ { "linear_key_head_dim" }, AT(linear.k_dim), 0, 65536 },
-	{ { "linear_value_head_dim" }, AT(linear.v_dim), 0, 65536 },
-	{ { "linear_conv_kernel_dim" }, AT(linear.conv), 0, 64 },
+	{ { "linear_num_key_heads", "linear_attn_config.num_heads" }, AT(linear.k_heads), 0, 65536 },
+	{ { "linear_num_value_heads", "linear_attn_config.num_heads" }, AT(linear.v_heads), 0, 65536 },
+	{ { "linear_key_head_dim", "linear_attn_config.head_dim" }, AT(linear.k_dim), 0, 65536 },
+	{ { "linear_value_head_dim", "linear_attn_config.head_dim" }, AT(linear.v_dim), 0, 65536 },
+	{ { "linear_conv_kernel_dim", "linear_attn_config.short_conv_kernel_size" }, AT(linear.conv), 0, 64 },
 	{ { "num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers",
 	    "mtp_num_layers" },
 	  AT(mtp_layers),
@@ -152,12 +153,18 @@ bool model_is_null(const struct ynode *n)
 	              (strcmp(n->text, "null") == 0 || strcmp(n->text, "~") == 0 || !*n->text));
 }
 
-/* A key; DBRX has those of attention and MLP in maps of their own. */
+/* A key, or one "below.another"; DBRX has those of attention and MLP in maps of their own. */
 static const struct ynode *find_key(const struct ynode *map, const char *key)
 {
 	static const char *const parts[] = { "ffn_config", "attn_config" };
+	const char *dot = strchr(key, '.');
 	const struct ynode *n = ynode_get(map, key);
+	char above[64];
 
+	if (dot) {
+		snprintf(above, sizeof above, "%.*s", (int)(dot - key), key);
+		n = ynode_get(ynode_get(map, above), dot + 1);
+	}
 	for (size_t i = 0; i < COUNT(parts) && model_is_null(n); i++)
 		n = ynode_get(ynode_get(map, parts[i]), key);
 	return model_is_null(n) ? NULL : n;
@@ -404,6 +411,27 @@ static int listed_layers(struct reader *r, const struct ynode *list, bool window
 	return 0;
 }
 
+/* One in `every` looks at everything, the last of each such run of layers. */
+static void every_layer(struct model *m, uint32_t every, enum model_layer other)
+{
+	for (uint32_t i = 0; i < m->layers; i++)
+		m->layer[i] = (uint8_t)(every && (i + 1) % every == 0 ? MODEL_FULL : other);
+}
+
+/* Kimi Linear: those that look at everything, counted from one. */
+static int counted_layers(struct reader *r, const struct ynode *list)
+{
+	uint32_t v;
+
+	every_layer(r->m, 0, MODEL_LINEAR);
+	for (size_t i = 0; list && list->kind == YNODE_SEQ && i < list->n; i++) {
+		if (model_number(r, list->vals[i], 1, r->m->layers, &v) < 0)
+			return -1;
+		r->m->layer[v - 1] = MODEL_FULL;
+	}
+	return 0;
+}
+
 /* MiniMax: 1 looks at everything, 0 is linear. */
 static int typed_layers(struct reader *r, const struct ynode *list)
 {
@@ -418,13 +446,6 @@ static int typed_layers(struct reader *r, const struct ynode *list)
 		r->m->layer[i] = v ? MODEL_FULL : MODEL_LINEAR;
 	}
 	return 0;
-}
-
-/* One in `every` looks at everything, the last of each such run of layers. */
-static void every_layer(struct model *m, uint32_t every, enum model_layer other)
-{
-	for (uint32_t i = 0; i < m->layers; i++)
-		m->layer[i] = (uint8_t)(every && (i + 1) % every == 0 ? MODEL_FULL : other);
 }
 
 static int read_layers(struct reader *r, const struct ynode *map)
@@ -444,6 +465,8 @@ static int read_layers(struct reader *r, const struct ynode *map)
 		windows = false;
 	if (!model_is_null(list))
 		return listed_layers(r, list, windows);
+	if (a->rank_gates)
+		return counted_layers(r, find_key(map, "linear_attn_config.full_attn_layers"));
 	if (a->plain_linear && !model_is_null(ynode_get(map, "attn_type_list")))
 		return typed_layers(r, ynode_get(map, "attn_type_list"));
 	if ((n = first_of(map, &linear)))

@@ -250,6 +250,7 @@ TEST(a_published_configuration_s_step_does_what_the_closed_form_says)
 		{ "lfm2-1.2b", 4096 },
 		{ "falcon-h1-0.5b", 4096 }, /* a state beside attention */
 		{ "minimax-text-01", 4096 },
+		{ "kimi-linear-48b-a3b", 4096 },
 	};
 	char path[1200];
 
