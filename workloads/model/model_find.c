@@ -100,7 +100,12 @@ bool model_shipped(const char *name, char *path, unsigned size)
 
 static bool in_folder(const struct source *from, const char *folder, const char *file, char *out, unsigned size)
 {
-	const int n = snprintf(out, size, "%s/%s", folder, file);
+	size_t len = strlen(folder);
+	int n;
+
+	while (len > 1 && folder[len - 1] == '/')
+		len--;
+	n = snprintf(out, size, "%.*s/%s", (int)len, folder, file);
 
 	return n > 0 && (unsigned)n < size && from->has(from, out);
 }

@@ -635,6 +635,9 @@ TEST(a_folder_is_its_config_with_the_file_beside_it)
 	CHECK_STR(m->quant, "fp8");
 	CHECK_STR(m->kv, "fp8");
 	model_free(m);
+	m = load(test_path(path, sizeof path, "Some-1B/"));
+	CHECK_STR(m->name, "Some-1B");
+	model_free(m);
 }
 
 TEST(a_window_that_no_context_fills_is_none)
