@@ -101,7 +101,7 @@ static int list_cmd(int argc, char **argv, struct str *out, struct err *e)
 		"npusim workload list [--architectures | --quant]",
 		"The models that 'run -m', 'workload show' and 'workload build' know by name. Parameters are counted from their"
 		" dimensions, in thousands of millions; active are those that a token of text passes. Any other model is given"
-		" as a file: YAML as in workloads/models, or a Hugging Face config.json as it is.",
+		" as a file: YAML as in workloads/models, or a Hugging Face config.json as it is, or the folder it is in.",
 		"npusim workload list\nnpusim workload list --quant\n",
 		opts,
 		0,

@@ -24,7 +24,7 @@ const struct workload_row workload_rows[WORKLOAD_KEYS] = {
 		.arg = "MODEL", .axis = "name", .axis_base = "", .help =
 		"the workload: a model by its description; beside a trace whose kernels have no operators (a CUDA graph, a served model) the"
 		" model that ran, over which they are laid. A name of 'npusim workload list', a file like those in"
-		" workloads/models, or a Hugging Face config.json" },
+		" workloads/models, or a Hugging Face config.json or its folder" },
 	[WORKLOAD_KEY_PROGRAM] = { .name = "program-in", .type = WORKLOAD_FILE, .at = AT(program), .of = 1u << WORKLOAD_PROGRAM,
 		.arg = "FILE", .help =
 		"the workload: a tile program, which '--program' wrote or somebody by hand (workloads/programs has one with"
