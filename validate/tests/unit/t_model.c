@@ -580,6 +580,44 @@ TEST(a_checkpoint_is_stored_as_its_own_tool_says)
 	}
 }
 
+/* As Kimi K2 Thinking has it: the picked experts alone. And a list of every expert, as mixed checkpoints have. */
+TEST(patterns_part_picked_experts_from_the_rest)
+{
+	static const char model[] =
+		"{\"model_type\": \"deepseek_v3\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4,"
+		" \"intermediate_size\": 128, \"vocab_size\": 100, \"kv_lora_rank\": 16, \"qk_nope_head_dim\": 16,"
+		" \"qk_rope_head_dim\": 16, \"v_head_dim\": 16, \"n_routed_experts\": 4, \"num_experts_per_tok\": 2,"
+		" \"moe_intermediate_size\": 32, \"n_shared_experts\": 1, \"first_k_dense_replace\": 1, "
+		"\"quantization_config\": {%s}}";
+	static const char *const quants[] = {
+		BY_GROUPS "\"config_groups\": " GROUP(
+			W4_G128) ", \"ignore\": [\"lm_head\", \"re:.*self_attn.*\","
+				 " \"re:.*shared_experts.*\", \"re:.*mlp\\\\.(gate|up|gate_up|down)_proj.*\"]",
+		"\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {\"model.layers.1.mlp.experts.0.up_proj\":"
+		" {\"quant_algo\": \"W4A16_AWQ\"}, \"model.layers.1.mlp.experts.0.down_proj\": {\"quant_algo\":"
+		" \"W4A16_AWQ\"}, \"model.layers.1.mlp.experts.1.up_proj\": {\"quant_algo\": \"W4A16_AWQ\"}}",
+	};
+	char text[2048];
+
+	for (size_t i = 0; i < sizeof quants / sizeof *quants; i++) {
+		struct err e = ERR_INIT;
+		struct model *m;
+
+		snprintf(text, sizeof text, model, quants[i]);
+		CHECK((m = model_parse(text, strlen(text), "config.json", &e)));
+		for (int c = 0; c < SCHEME_CLASSES; c++) {
+			const bool picked = c == SCHEME_EXPERT || c == SCHEME_EXPERT_DOWN;
+
+			if (picked)
+				CHECK(scheme_format_of(m->scheme, (enum scheme_class)c, 1, 2)->dtype == DT_INT4);
+			else
+				CHECK(!scheme_format_of(m->scheme, (enum scheme_class)c, 1, 2)->dtype);
+		}
+		CHECK(!scheme_format_of(m->scheme, SCHEME_DOWN, 0, 2)->dtype);
+		model_free(m);
+	}
+}
+
 TEST(a_checkpoint_that_is_not_understood_is_named_never_taken_as_it_is)
 {
 	static const struct {
@@ -675,7 +713,7 @@ SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
       T(a_state_space_keeps_a_state_and_no_keys), T(scales_are_bytes),
       T(what_a_scheme_leaves_alone_stays_as_the_model_has_it), T(k_quants_have_the_sizes_of_their_files),
       T(a_bad_description_is_one_line_that_says_where_and_why), T(a_config_json_is_taken_as_it_is),
-      T(a_checkpoint_is_stored_as_its_own_tool_says),
+      T(a_checkpoint_is_stored_as_its_own_tool_says), T(patterns_part_picked_experts_from_the_rest),
       T(a_checkpoint_that_is_not_understood_is_named_never_taken_as_it_is),
       T(a_folder_is_its_config_with_the_file_beside_it), T(a_window_that_no_context_fills_is_none),
       T(an_unknown_name_names_the_nearest));
