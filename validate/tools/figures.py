@@ -5,7 +5,8 @@
     figures.py --update [TEXT...]  write this build's values into the table; names, order, tolerance and reasons stay
     figures.py --list              the distinct commands, one a line
 
-TEXT: only figures whose name or command has one of these texts in it. The program is $NPUSIM, else build/release/npusim.
+TEXT: only figures of this command, or else those whose name or command has the text in it. The program is $NPUSIM, else
+build/release/npusim.
 
 Columns of the table: name; command (arguments of npusim, as typed in a shell; several with ';' between them run one after
 another, and the last one's figures count; {tmp} is an empty folder of their own); figure (path in its JSON: a.b, a[0],
@@ -14,19 +15,33 @@ text must be the same); why (what the figure guards).
 """
 import concurrent.futures
 import csv
+import io
 import json
+import math
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(ROOT, "validate", "figures.csv")
 COLUMNS = ["name", "command", "figure", "value", "tolerance", "why"]
 ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb"}
 STEP = re.compile(r"\.?([A-Za-z_0-9]+)|\[([^\]]*)\]")
+
+
+WORD = re.compile(r"(?![0-9a-f]{16}$)[A-Za-z_][\w.+-]*")
+
+
+PAGE_DATA = re.compile(r'<script type="?application/json"? id="?data"?>(.*?)</script>', re.S)
+IN_TEXT = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
+
+
+class Number(str):
+    """As the program printed it."""
 
 
 class Missing(Exception):
@@ -55,19 +70,80 @@ def step(value, key, index):
         raise Missing("there is no [%s]" % index)
 
 
-def figure_at(document, path):
+def column(value, path):
+    """What comes of a path for each object of a list that has it: a sum, or words."""
+    found = []
+    for item in value if isinstance(value, list) else []:
+        try:
+            found.append(figure_at(item, path))
+        except Missing:
+            pass
+    if not found:
+        raise Missing("no list, or no object of it has '%s'" % path)
+    numbers = [number(text) for text in found if text != "null"]
+    return "%.9g" % math.fsum(numbers) if numbers and None not in numbers else " ".join(found)
+
+
+def keys(value):
+    if isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise Missing("'[?]' is of no object")
+    return " ".join(value)
+
+
+def leaves(value):
+    """Every key and value of a document, in its order."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(key, str):
+            yield key, None
+        if isinstance(item, (dict, list)):
+            yield from leaves(item)
+        else:
+            yield None, item
+
+
+def checksum(numbers):
+    """Changes by about x where one number changes by a share x of itself, and where two change places."""
+    return "%.6f" % math.fsum((1 + i % 13 / 13) * math.asinh(1e6 * x) for i, x in enumerate(numbers))
+
+
+def all_numbers(document):
+    return checksum(number(item) for _, item in leaves(document) if isinstance(item, Number))
+
+
+def text_numbers(text):
+    """None of a build's name, which may be all digits."""
+    text = re.sub(r"\bbuild\s+[0-9a-f]+\b", "", text)
+    return checksum(float(word.replace(",", "")) for word in IN_TEXT.findall(text))
+
+
+def all_words(document):
+    """Of keys, of truths, and of texts that are one word: sentences have figures in them, and hashes change with any key."""
+    words = [key or str(item) for key, item in leaves(document)
+             if key or item is None or isinstance(item, bool) or isinstance(item, str) and WORD.fullmatch(item)]
+    return "%08x" % zlib.crc32(" ".join(words).encode())
+
+
+def figure_at(value, path):
     """The text of a figure as the program printed it."""
     at = 0
-    value = document
     while at < len(path):
         match = STEP.match(path, at)
         if not match:
             raise Missing("'%s' is no path" % path)
-        value = step(value, match.group(1), match.group(2))
         at = match.end()
+        if match.group(2) == "*":
+            return column(value, path[at:])
+        if match.group(2) in WHOLE:
+            return WHOLE[match.group(2)](value)
+        value = step(value, match.group(1), match.group(2))
     if isinstance(value, (dict, list)):
         raise Missing("is no figure but a list or an object")
     return {True: "true", False: "false", None: "null"}.get(value, value) if not isinstance(value, str) else value
+
+
+WHOLE = {"?": keys, "all": all_numbers, "words": all_words}
 
 
 def split(command):
@@ -83,23 +159,40 @@ def split(command):
     return parts
 
 
-def run(command):
-    """The JSON of a command, or what went wrong as text."""
+def run(command, as_text=False):
+    """What a command printed: its JSON, the rows of its CSV, or text. And what went wrong."""
     program = os.path.abspath(os.environ.get("NPUSIM") or os.path.join(ROOT, "build", "release", "npusim"))
     environment = {k: v for k, v in os.environ.items() if k not in ("NPUSIM_DATA", "LANG")}
     environment.update(ENVIRONMENT)
     with tempfile.TemporaryDirectory() as tmp:
         parts = split(command)
+        form = parts[-1][0] if parts[-1][0] in ("export", "plot", "report") else "json"
+        json_of = ["--format", "json"] if form == "json" and not as_text else []
         for i, words in enumerate(parts):
             words = [word.replace("{tmp}", tmp) for word in words]
-            last = i == len(parts) - 1
-            done = subprocess.run([program] + words + (["--format", "json"] if last else []), cwd=ROOT, env=environment,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            kept = words[-1] if words[-2:-1] == [">"] else None
+            words = words[:-2] if kept else words + (json_of if i == len(parts) - 1 else [])
+            done = subprocess.run([program] + words, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             if done.returncode != 0:
                 said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+                if "is not in this build" in said:
+                    return None, "not run: this build has no page"
                 return None, "exit %d: %s" % (done.returncode, said)
+            if kept:
+                with open(kept, "wb") as file:
+                    file.write(done.stdout)
+        page = open(words[words.index("-o") + 1], "rb").read() if form == "report" else b""
+        text = (page or done.stdout).decode().replace(tmp, "TMP")
+    if as_text:
+        return text, None
+    if form in ("plot", "report"):
+        text = (PAGE_DATA.findall(text) or [text])[0]
+    if form == "export":
+        return [{k: v if number(v) is None else Number(v) for k, v in row.items()}
+                for row in csv.DictReader(io.StringIO(text))], None
     try:
-        return json.loads(done.stdout.decode(), parse_float=str, parse_int=str), None
+        return json.loads(text, parse_float=Number, parse_int=Number), None
     except ValueError as error:
         return None, "its output is no JSON: %s" % error
 
@@ -145,23 +238,24 @@ def write_table(rows):
 
 def compare(rows, chosen, update):
     """Runs what is needed, says what is off. How many passed, how many did not."""
-    commands = list(dict.fromkeys(row["command"] for row in chosen))
+    asked = list(dict.fromkeys((row["command"], row["figure"] == "[text]") for row in chosen))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        answers = dict(zip(commands, pool.map(run, commands)))
-    for command, (_, wrong) in answers.items():
+        answers = dict(zip(asked, pool.map(lambda one: run(*one), asked)))
+    for (command, _), (_, wrong) in answers.items():
         if wrong:
             print("npusim %s: %s" % (command, wrong))
-    failed = 0
+    failed = left_out = 0
     for row in chosen:
-        document, wrong = answers[row["command"]]
+        document, wrong = answers[row["command"], row["figure"] == "[text]"]
         if not wrong:
             try:
-                new = figure_at(document, row["figure"])
+                new = text_numbers(document) if row["figure"] == "[text]" else figure_at(document, row["figure"])
             except Missing as error:
                 wrong = "%s: %s" % (row["figure"], error)
                 print("%s: %s" % (row["name"], wrong))
         if wrong:
-            failed += 1
+            failed += not wrong.startswith("not run")
+            left_out += wrong.startswith("not run")
             continue
         how = off(row, new)
         if how:
@@ -170,7 +264,7 @@ def compare(rows, chosen, update):
             row["value"] = new if update else row["value"]
     if update:
         write_table(rows)
-    return len(chosen) - failed, failed
+    return len(chosen) - failed - left_out, failed
 
 
 def main(words):
@@ -181,7 +275,9 @@ def main(words):
     if words[:1] not in (["check"], ["--update"]):
         print(__doc__, file=sys.stderr)
         return 2
-    chosen = [row for row in rows if not words[1:] or any(w in row["name"] or w in row["command"] for w in words[1:])]
+    exact = {row["command"] for row in rows} & set(words[1:])
+    chosen = [row for row in rows if row["command"] in exact] or \
+        [row for row in rows if not words[1:] or any(w in row["name"] or w in row["command"] for w in words[1:])]
     if not chosen:
         print("figures.py: no figure has that name or command", file=sys.stderr)
         return 2
