@@ -6,9 +6,10 @@ of the tree, build/mutants/tree, and an environment variable switches one on. A 
 of each check and which faults it reaches. A fault is then judged in two steps:
 
   effect   the commands of validate/tests/mutants/effects.txt and of validate/figures.csv are run. Where no output
-           changes, the fault is "without effect" and does not count.
+           changes, the fault is "without effect" and does not count. Where a figure of the table is off, it has one.
   verdict  the checks that reach it are run, the most promising first, until one fails. Those of `make check` come
-           before those that `make gate` adds. A fault that passes all is a survivor.
+           before those that `make gate` adds. A fault that passes all is a survivor, also one that passes so many
+           seconds of each as --most allows: the true number is lower then.
 
 Everything is kept in build/mutants, so a run that was stopped goes on. mutants.csv there is the table.
 """
@@ -390,7 +391,9 @@ def golden_checks():
             continue
         with open(os.path.join(folder, f)) as text:
             m = re.search(r"^# tier: (gate|nightly)$", "".join(text.readlines()[:5]), re.M)
-        tier = None if not marked else {"gate": 1, "nightly": 2}[m.group(1)] if m else 0
+        if m and m.group(1) == "nightly":
+            continue
+        tier = None if not marked else 1 if m else 0
         yield Check("golden " + f[:-3], ["sh", "validate/tests/golden/run.sh", "-j", "1", f[:-3]], tier)
 
 
@@ -509,26 +512,34 @@ def groups_of(checks):
         yield group
 
 
-def caught_by(k, checks, tier):
+def caught_by(k, checks, most):
     """The name of the first check that fails. Promising: cheap, and reaching few other faults."""
-    mine = [c for c in checks if k in c.seen and c.passed and c.tier == tier]
+    mine = [c for c in checks if k in c.seen and c.passed]
     mine.sort(key=lambda c: (c.cpu + 0.01) * (len(c.seen) + 5) ** 0.7)
+    spent = 0.0
     for group in groups_of(mine):
         argv = group[0].argv + [c.argv[-1] for c in group[1:]]
         r = run(argv, int(10 * sum(c.cpu for c in group) + 5), mutant=k, large=group[0].large)
-        if r.code == 0:
-            continue
-        failed = re.search(rb"^FAIL (\S+?):?( |$)", r.out, re.M) if len(group) > 1 else None
-        return failed.group(1).decode() if failed else group[0].name
+        if r.code != 0:
+            failed = re.search(rb"^FAIL (\S+?):?( |$)", r.out, re.M) if len(group) > 1 else None
+            return failed.group(1).decode() if failed else group[0].name
+        spent += r.cpu
+        if most and spent > most:
+            break
     return ""
 
 
-def judge(k, effects, checks):
+def judge(k, effects, checks, a):
+    figures = [c for c in checks if c.name.startswith("figures ")]
+    others = [c for c in checks if not c.name.startswith("figures ")]
+    by = caught_by(k, figures, None)
+    if by:
+        return {"verdict": "check", "effect": by, "by": by}
     effect = effect_of(k, effects)
     if not effect:
         return {"verdict": "without effect", "effect": "", "by": ""}
     for tier, word in ((0, "check"), (1, "gate")):
-        by = caught_by(k, checks, tier)
+        by = caught_by(k, [c for c in others if c.tier == tier], a.most)
         if by:
             return {"verdict": word, "effect": effect, "by": by}
     return {"verdict": "survivor", "effect": effect, "by": ""}
@@ -597,6 +608,7 @@ def asked():
     p.add_argument("--only", metavar="FOLDER", help="plant in this folder only")
     p.add_argument("--survivors", action="store_true", help="judge again those that were not caught by make check last time")
     p.add_argument("--minutes", type=float, help="stop after so many minutes and report")
+    p.add_argument("--most", type=float, metavar="S", help="seconds of each tier's checks that a fault is given (all)")
     p.add_argument("--tests-only", action="store_true", help="leave out goldens and figures: quick, and what survives may yet be caught")
     p.add_argument("--cc", default=os.environ.get("MUTANTS_CC"), help="the compiler, as 'ccache cc'")
     p.add_argument("--list", action="store_true", help="only draw the faults and print them")
@@ -634,7 +646,7 @@ def judge_all(todo, effects, checks, results, marks, a, begun):
     def one(s):
         if a.minutes and time.monotonic() - begun > 60 * a.minutes:
             return
-        r = judge(s.number, effects, checks)
+        r = judge(s.number, effects, checks, a)
         r.update(marks)
         with lock:
             results[s.id] = r
