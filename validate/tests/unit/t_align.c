@@ -377,6 +377,41 @@ TEST(kernels_of_any_grid_are_laid_or_missed)
 	any_grid(HERE "olmoe_4layers_b8_graph.json.gz", "gpt-oss-120b");
 }
 
+static const char *number_of(struct align_report r, struct str *s)
+{
+	str_clear(s);
+	align_number_text(&r, s);
+	return str_c(s);
+}
+
+TEST(what_is_said_of_a_number_says_how_it_is_known)
+{
+	struct str s = STR_INIT;
+
+	CHECK_STR(number_of(
+			  (struct align_report){
+				  .batch = 1, .keys = 512, .batch_known = ALIGN_TOLD, .keys_known = ALIGN_TOLD },
+			  &s),
+	          "1 sequence, 512 keys as told");
+	CHECK_STR(number_of((struct align_report){ .batch = 16,
+	                                           .keys = 512,
+	                                           .batch_known = ALIGN_BY_GRID,
+	                                           .keys_known = ALIGN_BY_TIME,
+	                                           .keys_low = 256,
+	                                           .keys_high = 1024 },
+	                    &s),
+	          "16 sequences by their grids, 512 keys by attention's time (256 to 1024)");
+	CHECK_STR(number_of((struct align_report){ .batch = 2,
+	                                           .keys = 64,
+	                                           .batch_known = ALIGN_TOLD,
+	                                           .keys_known = ALIGN_BY_GRID,
+	                                           .keys_low = 64,
+	                                           .keys_high = 64 },
+	                    &s),
+	          "2 sequences, 64 keys by their grids");
+	str_free(&s);
+}
+
 TEST(memory_that_runs_out_is_an_error)
 {
 	struct laid x;
@@ -665,5 +700,6 @@ SUITE(t_align, T(a_mixtures_graph_comes_to_the_ops_of_its_eager_step),
       T(a_graph_comes_to_the_ops_of_its_eager_step), T(stock_code_tells_its_sequences_and_its_cache_by_its_grids),
       SLOW(steps_without_their_operators_come_to_themselves), T(another_model_and_another_batch_do_not_fit),
       T(a_vocabulary_of_another_size_does_not_fit), SLOW(the_model_that_ran_is_proposed),
-      T(what_cannot_be_tried_says_why), T(kernels_of_any_grid_are_laid_or_missed), T(memory_that_runs_out_is_an_error),
+      T(what_cannot_be_tried_says_why), T(kernels_of_any_grid_are_laid_or_missed),
+      T(what_is_said_of_a_number_says_how_it_is_known), T(memory_that_runs_out_is_an_error),
       T(an_engines_kernels_stand_where_the_model_has_them), T(weights_of_four_bits_are_read_as_such));
