@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define ROUNDS     test_rounds(10, 20, 100)
+#define ROUNDS     test_rounds(10, 14, 100)
 #define MEDIAN_PPM 50000 /* how far the two may be apart; which of them is faster is open */
 /* More of a resource, as in p_run.c: a tolerance, and how often and how far random machines may be beyond it. */
 #define TOLERANCE_PPM 5000

@@ -10,7 +10,7 @@
 
 #define TOLERANCE_PPM 5000
 #define RING_PPM      20000
-#define OPS           test_rounds(30, 60, 300)
+#define OPS           test_rounds(30, 40, 300)
 #define DSOCR         "configs/npu/dsocr.yaml"
 
 static ps_t total(struct runbed *b, const char *config, const char *const *sets, int n, enum run_start start,
@@ -103,7 +103,7 @@ TEST(bytes_on_every_link_add_up_in_both_fidelities)
 	struct rng r;
 
 	rng_seed(&r, test_seed(), "links");
-	for (int i = 0; i < test_rounds(10, 30, 60); i++) {
+	for (int i = 0; i < test_rounds(10, 20, 60); i++) {
 		struct run_result x[2];
 		struct runbed b;
 		int ran = 0;

@@ -7,7 +7,7 @@
 #include "validate/tests/test.h"
 #include "validate/tests/unitbed.h"
 
-#define PROGRAMS test_rounds(30, 60, 300)
+#define PROGRAMS test_rounds(30, 40, 300)
 #define APART    30000 /* ppm: how far they may be apart, all but one */
 #define AN_EDGE \
 	50000    /* and that one: a store some cycles before a load is through makes it wait for all of it, or not */

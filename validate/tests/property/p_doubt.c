@@ -309,7 +309,8 @@ struct sample {
 static void doubted(const struct sample *s, question *q)
 {
 	const char *wanted = getenv("NPUSIM_PAIRS");
-	const int rounds = wanted ? atoi(wanted) : test_rounds((s->rounds + 9) / 10, s->rounds, 4 * s->rounds);
+	const int rounds =
+		wanted ? atoi(wanted) : test_rounds((s->rounds + 9) / 10, (s->rounds + 1) / 2, 4 * s->rounds);
 	struct err e = ERR_INIT;
 	struct doubt d = { .memo = run_memo_new(&e) };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROUNDS    test_rounds(10, 30, 60)
+#define ROUNDS    test_rounds(10, 20, 60)
 #define APART_PPM 20000
 
 static const char *const powered[] = { "die.node=n7", "power.dram=hbm3e", "power.clock_gating=false" };
@@ -272,10 +272,10 @@ TEST(no_product_takes_more_than_the_ceiling_of_a_shipped_machine)
 	CHECK_OK(machine_shipped_npus(all, &machines, &n, &none), none);
 	for (size_t i = 0; i < n; i++) {
 		struct err e = ERR_INIT;
-		struct machine_conf *c = test_turn(i, 3) ? machine_conf_load(machines[i], NULL, 0, &e) : NULL;
+		struct machine_conf *c = test_turn(i, 5) ? machine_conf_load(machines[i], NULL, 0, &e) : NULL;
 		double most = 0, at_most;
 
-		if (!test_turn(i, 3))
+		if (!test_turn(i, 5))
 			continue;
 		CHECK_OK(c ? 0 : -1, e);
 		at_most = ceiling(c);

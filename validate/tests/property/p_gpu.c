@@ -12,7 +12,7 @@
 #include "validate/tests/test.h"
 #include "workloads/work.h"
 
-#define DEVICES test_rounds(3, 13, 25)
+#define DEVICES test_rounds(3, 8, 25)
 
 static const char *const traces[] = { "kineto_dsocr_b1_c1024", "operators/train_0000", "operators/train_0200",
 	                              "operators/train_0360",  "operators/train_0400", "operators/train_0520",

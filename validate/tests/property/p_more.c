@@ -95,7 +95,7 @@ static struct tally pairs(const char *name, enum run_fidelity f, int rounds)
 
 TEST(more_of_anything_is_never_slower_in_closed_form)
 {
-	const int rounds = test_rounds(50, 200, 2500);
+	const int rounds = test_rounds(50, 120, 2500);
 	const struct tally t = pairs("closed form", RUN_ANALYTIC, rounds);
 
 	CHECK(t.tried * 5 > rounds * 2 || getenv("NPUSIM_PAIRS"));
@@ -104,7 +104,7 @@ TEST(more_of_anything_is_never_slower_in_closed_form)
 
 TEST(more_of_anything_is_never_slower_in_events)
 {
-	const int rounds = test_rounds(30, 100, 500);
+	const int rounds = test_rounds(30, 60, 500);
 	const struct tally t = pairs("events", RUN_EVENT, rounds);
 
 	CHECK(t.tried * 5 > rounds * 2 || getenv("NPUSIM_PAIRS"));
@@ -180,7 +180,7 @@ TEST(operands_on_chip_are_never_slower)
 		struct rng r;
 
 		rng_seed(&r, test_seed(), "on chip");
-		for (int i = 0; i < (wanted ? atoi(wanted) : test_rounds(15, 30, 60)); i++)
+		for (int i = 0; i < (wanted ? atoi(wanted) : test_rounds(15, 20, 60)); i++)
 			try_on_chip(&r, f, &t);
 		printf("%s: %d of %d products with operands on chip slower by more than 0.5 %%, the worst by %llu ppm\n",
 		       f == RUN_EVENT ? "events" : "closed form", t.slower, t.tried, (unsigned long long)t.worst);
@@ -225,7 +225,7 @@ TEST(faster_ports_before_narrow_engines_are_never_slower)
 		struct rng r;
 
 		rng_seed(&r, test_seed(), "narrow");
-		for (int i = 0; i < (wanted ? atoi(wanted) : test_rounds(10, 20, 200)); i++)
+		for (int i = 0; i < (wanted ? atoi(wanted) : test_rounds(10, 14, 200)); i++)
 			try_narrow(&r, f, &t);
 		printf("%s: %d of %d products slower by more than 0.5 %% by a faster port or SRAM, the worst by %llu ppm\n",
 		       f == RUN_EVENT ? "events" : "closed form", t.slower, t.tried, (unsigned long long)t.worst);

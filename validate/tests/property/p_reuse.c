@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define ROUNDS        test_rounds(8, 20, 60)
+#define ROUNDS        test_rounds(8, 12, 60)
 #define TOLERANCE_PPM 5000
 
 /* The oldest command can always end: all that is kept stands beside what it holds. */

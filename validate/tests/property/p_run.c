@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define ROUNDS test_rounds(8, 16, 60)
+#define ROUNDS test_rounds(8, 10, 60)
 /* More of a resource never slows a run by more than 0.5 %. The traced step on the shipped machines
  * holds it (p_step.c). Random machines with tiny caches and runs of a few microseconds do not always: a run that ends
  * just after a refresh instead of just before it, or a working set at the edge of an LRU cache, can cost a few percent

@@ -7,7 +7,7 @@
 #include "sim/workload/workload.h"
 #include "validate/tests/test.h"
 
-#define ROUNDS test_rounds(3, 10, 250)
+#define ROUNDS test_rounds(3, 6, 250)
 
 struct split {
 	char tp[8], pp[8], ep[8], dp[8];
