@@ -18,6 +18,7 @@ sweep: 1
 base: $CONFIG
 trace: $TMP/t.db
 range: decode_step_1
+fidelity: analytic
 axes:
   l2.size: [64 MiB, 256 MiB, 1 GiB, 100 KiB]
   kv_buffer.size: [0 B, 64 MiB]

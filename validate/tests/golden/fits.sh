@@ -15,6 +15,6 @@ wide workload list
 wide workload list --quant
 wide workload list --architectures
 wide workload options
-wide limits -c tpu-v6e -m qwen2-0.5b --layers 1
-wide limits -c dsocr -m llama-3.2-1b --layers 1 --fidelity analytic
+wide limits -c tpu-v6e -m tinyllama-1.1b --layers 1
+wide limits -c dsocr -m tinyllama-1.1b --layers 1 --pairs 0 --fidelity analytic
 echo "all fits"

@@ -2,7 +2,7 @@
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
 # A machine whose mappings are given, and a model's layer: some hundred machines are asked each time.
-W="-m qwen2-0.5b --layers 1"
+W="-m tinyllama-1.1b --layers 1"
 ON=tpu-v6e
 for how in event analytic; do
 	"$NPUSIM" limits -c $ON $W --fidelity $how --pairs 0 --format json >"$TMP/$how" || echo "exit $?"
@@ -53,6 +53,6 @@ try limits -c $CONFIG -t "$TMP/t.db" -j 600
 try limits -c configs/gpu/h200.yaml -t "$TMP/t.db"
 try limits -c $CONFIG
 # A model in place of a trace.
-"$NPUSIM" limits -c $CONFIG -m qwen2-0.5b --layers 4 --pairs 0 --fidelity analytic --format csv | cut -d, -f1,2,4 | grep '^\(kind\|more\|key\)\|dram.channels\|l2.size' | head -n 6
+"$NPUSIM" limits -c $CONFIG -m qwen2-0.5b --layers 1 --pairs 0 --fidelity analytic --format csv | cut -d, -f1,2,4 | grep '^\(kind\|more\|key\)\|dram.channels\|l2.size' | head -n 6
 try limits -c $CONFIG -m qwen2-0.5b -t "$TMP/t.db"
 try limits -c $CONFIG -t "$TMP/t.db" --tokens 100

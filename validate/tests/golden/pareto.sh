@@ -7,6 +7,7 @@ sweep: 1
 base: $CONFIG
 trace: $TRACE
 range: decode_step_1
+fidelity: analytic
 axes:
   l2.size: [64 MiB, 128 MiB]
   cores: [16, 32, 64]

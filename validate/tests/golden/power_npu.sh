@@ -36,7 +36,7 @@ echo "more context, more tokens: more energy"
 before=0
 for w in '--context 512' '--context 2048' '--context 2048 --batch 4' '--context 8192 --batch 4'; do
 	# shellcheck disable=SC2086
-	"$NPUSIM" run -c $CONFIG -m llama-3.2-1b $w --fidelity analytic --format json >"$TMP/m"
+	"$NPUSIM" run -c $CONFIG -m llama-3.2-1b --layers 2 $w --fidelity analytic --format json >"$TMP/m"
 	now=$(number energy_uj "$TMP/m")
 	echo "$w: $(less "$before" "$now")"
 	before=$now

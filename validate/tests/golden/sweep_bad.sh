@@ -48,7 +48,7 @@ try merge "$TMP/r.db" "$TMP/t.db"
 ls "$TMP" | grep -v -e quiet -e -wal -e -shm
 # A disk that fills up on the way: one error, and what was done is there for the next time.
 limit() { trap '' XFSZ; ulimit -f "$1"; }
-printf 'sweep: 1\nbase: %s\nrange: decode_step_1\naxes: {dispatch.queue: {from: 2, to: 64, steps: 32}}\n' $CONFIG >"$TMP/s.yaml"
+printf 'sweep: 1\nbase: %s\nrange: decode_step_1\nfidelity: analytic\naxes: {dispatch.queue: {from: 2, to: 64, steps: 32}}\n' $CONFIG >"$TMP/s.yaml"
 # One worker: several rows a transaction make a smaller journal, and all of them might fit.
 (limit 1000 && "$NPUSIM" sweep "$TMP/s.yaml" -j 1 -t "$TMP/t.db" -o "$TMP/full.db" --format csv 2>"$TMP/said"; echo "exit $?"; tail -n 1 "$TMP/said")
 "$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/full.db" --format csv 2>"$TMP/said" >"$TMP/a.csv"
