@@ -14,8 +14,9 @@
  * gain and an embedding's table, `dtype` where it says none. Formats with scales (workloads/quant.h) take their bytes;
  * where quant.h has a scale for a row it is one along k, head_dim or cols. A product or attention in a format below 16 bits
  * writes bf16 (but block formats their own), reductions to an index int64, the rest what it reads.
- * `resident` says which operands lie on chip, as far as they fit, where a row is run alone: `in`, `weights`, `out`, `+` between; without
- * it all come from memory.
+ * `resident` says which operands lie on chip, as far as they fit, at a start with operands there: `in`, `weights`, `out`, `+` between.
+ * A table that says it of a row has all else in memory; where none says it all that fits is on chip. `validate`, which runs each row
+ * alone, starts so where the row says it.
  * `passes` of a product says how often its operands go through a multiplier (Tenstorrent's LoFi once, HiFi2 twice, HiFi4 four times);
  * without it their formats say.
  * Leaves out: strides, rows of a table that repeat, the tables of a rope. */

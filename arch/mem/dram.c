@@ -50,6 +50,7 @@ struct dram {
 	bool draining;
 	struct ev issue;
 	ps_t ahead, bus_end;
+	ps_t origin;       /* refreshes are due from there on */
 	uint64_t piece;    /* bytes */
 	uint64_t together; /* bytes of posted writes that share a place in the queue */
 	uint32_t queue;
@@ -72,7 +73,7 @@ static bool dram_room(const struct comp *c)
 
 static void count_refreshes(struct dram *d)
 {
-	uint64_t n = dram_tile_windows(&d->t, evq_now(d->comp.env.q));
+	uint64_t n = dram_tile_windows(&d->t, evq_now(d->comp.env.q) - d->origin);
 
 	if (n > d->windows)
 		d->refreshes += (n - d->windows) * d->t.units;
@@ -178,7 +179,7 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 			x->offset = 0;
 		}
 	}
-	end = dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s);
+	end = dram_tile_serve(d->tile, now - d->origin + d->t.t_controller, runs, n, x->write, &d->s) + d->origin;
 	if (x->rq && x->end == 0)
 		x->rq->t_first = end - clock_transfer(bytes, d->t.peak);
 	x->end = ps_max(x->end, end);
@@ -186,7 +187,7 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 		tell(d, x->write, bytes, now);
 	if (x->write)
 		count_written(d, x, bytes, now);
-	d->bus_end = d->s.bus_end;
+	d->bus_end = d->s.bus_end + d->origin;
 	d->rounding_bytes += (d->s.bursts - bursts) * d->t.burst_bytes - bytes; /* I2 */
 	return x->run == x->n_runs;
 }
@@ -382,7 +383,8 @@ static void dram_reset(struct comp *c)
 	d->last = NULL;
 	d->draining = false;
 	evq_cancel(d->comp.env.q, &d->issue);
-	d->windows = dram_tile_windows(&d->t, evq_now(d->comp.env.q));
+	d->origin = evq_now(d->comp.env.q);
+	d->windows = 0;
 	memq_wait_reset(&d->wait);
 	dram_tile_reset(d->tile);
 }

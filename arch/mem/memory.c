@@ -96,6 +96,11 @@ void memory_pass_over(struct memory *m)
 	m->dram->ops->pass_over(m->dram);
 }
 
+void memory_rest(struct memory *m)
+{
+	m->dram->ops->reset(m->dram);
+}
+
 void memory_forget(struct memory *m)
 {
 	struct comp *const levels[] = { m->l1, m->noc, m->kv, m->l2, m->dram };

@@ -33,6 +33,7 @@ struct comp *memory_network(struct memory *m); /* where cores reach each other *
 uint64_t memory_resident(const struct memory *m, uint64_t addr, uint64_t bytes, bool kv); /* on chip, in any level */
 void memory_watch(struct memory *m, const struct watch *w);                               /* NULL: nobody looks on */
 void memory_pass_over(struct memory *m); /* statistics are of what was done by now */
+void memory_rest(struct memory *m);      /* between passes that owe DRAM nothing: it is as in a new machine */
 void memory_forget(struct memory *m);    /* cold: nothing on chip; statistics stay */
 
 #endif

@@ -32,8 +32,6 @@ static int limits(npusim_machine *m, npusim_work *w, const char *const *v, size_
 		return err_set(e, ERR_USAGE, "a program is mapped for one machine, and this asks of others");
 	if (api_options(v, n, &q.run, e) < 0)
 		return -1;
-	if (q.run.start == RUN_RESIDENT)
-		return err_set(e, ERR_USAGE, "limits are of a start that is steady or cold");
 	if (!(x = api_work_for(w, m->conf, e)))
 		return -1;
 	q.stream = &x->stream;

@@ -17,6 +17,7 @@
 
 struct options {
 	const char *config, *start, *fidelity, *results, *format, *mix, *serve;
+	enum run_start run_start;
 	struct workload_spec workload;
 	struct opt_list sets;
 	uint32_t step_ppm;
@@ -52,7 +53,7 @@ static struct limits_question question(const struct options *o, const struct op_
 		.sets = o->sets.v,
 		.n_sets = o->sets.n,
 		.stream = s,
-		.run = { .start = o->start && strcmp(o->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
+		.run = { .start = o->run_start,
 		         .fidelity = o->fidelity && strcmp(o->fidelity, "event") == 0 ? RUN_EVENT : RUN_ANALYTIC,
 		         .seed = o->seed },
 		.step_ppm = o->step_ppm,
@@ -79,8 +80,8 @@ static int limits_check_options(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "requests are served by one model, '-m MODEL': option '--serve'");
 	if (!o->mix && workload_check(&o->workload, WORKLOAD_LIMITS, e) < 0)
 		return -1;
-	if (o->start && strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
-		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
+	if (o->start && run_start_parse(o->start, &o->run_start, e) < 0)
+		return -1;
 	if (o->fidelity && strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
 		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
 	if (o->step_ppm < 1000 || o->step_ppm > 1000000)
@@ -211,7 +212,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		  "try up to N pairs, those with the best chance first; 100 by default, 0: none" },
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "workers; as many as there are processors by default. The answer does not depend on it" },
-		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default) or cold, as for 'npusim run'" },
+		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident", "as for 'npusim run'" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "how all of them are run: with events, or in closed form, which answers several times as fast and misses what is"
 		  " smaller than it is off. By default in closed form, and with events, which then count, what is too near the design"

@@ -74,11 +74,12 @@ static int cmd_sweep_run(const struct sweep_opts *o, struct sweep *s, struct res
 	job.build_arg = &in;
 	job.serve = s->serve ? &s->serve->ask : NULL;
 	job.workload = &in.workload;
-	job.how = (struct run_opts){ .start = strcmp(s->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
-		                     .seed = s->seed,
+	job.how = (struct run_opts){ .seed = s->seed,
 		                     .reuse_given = s->reuse_given,
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
+	if ((rc = run_start_parse(s->start, &job.how.start, e)) < 0)
+		goto out;
 	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(job.stream);
 	if (s->sample == SWEEP_GUIDED)
 		sweep_announce(s, &job, NULL, (size_t)s->sample_n, o->dry);

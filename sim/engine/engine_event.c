@@ -25,6 +25,11 @@ static int engine_event_step(void *m, const struct isa_prog *p, const uint32_t *
 	return machine_step(m, p, picks, res, e);
 }
 
+static void rest(void *m)
+{
+	machine_rest(m);
+}
+
 static uint64_t resident(const void *m, uint64_t addr, uint64_t bytes, bool kv)
 {
 	return machine_resident(m, addr, bytes, kv);
@@ -56,6 +61,7 @@ static const struct pass_ops ops = {
 	.stats = stats_of,
 	.warm = engine_event_step,
 	.step = engine_event_step,
+	.rest = rest,
 	.resident = resident,
 	.pinned = pinned,
 	.now = now,

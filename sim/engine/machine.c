@@ -93,6 +93,11 @@ void machine_watch(struct machine *m, const struct watch *w)
 	cp_watch(m->cp, w);
 }
 
+void machine_rest(struct machine *m)
+{
+	memory_rest(m->mem);
+}
+
 void machine_forget(struct machine *m)
 {
 	memory_forget(m->mem);

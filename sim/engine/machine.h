@@ -30,6 +30,7 @@ struct stat_reg *machine_stats(struct machine *m);
 uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv); /* on chip, SRAM aside */
 /* Who looks on from now on; between passes. `w` must live as long as the machine, NULL: nobody. */
 void machine_watch(struct machine *m, const struct watch *w);
+void machine_rest(struct machine *m);   /* as memory_rest() */
 void machine_forget(struct machine *m); /* cold: nothing on chip; statistics stay */
 bool machine_pinned(const struct machine *m, uint32_t tensor);
 struct comp *machine_memory(struct machine *m); /* the door where the cores' DMA asks: L1 or network */

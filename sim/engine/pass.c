@@ -173,8 +173,9 @@ static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r
 	return 0;
 }
 
-/* The program without what it stores. */
-static int without_stores(const struct isa_prog *p, struct arena *a, struct isa_prog *out, struct err *e)
+/* The program without what it stores, and without what the table has in DRAM. */
+static int without_stores(const struct isa_prog *p, const struct op_stream *s, struct arena *a, struct isa_prog *out,
+                          struct err *e)
 {
 	struct isa_insn *insns = arena_array(a, p->n_insns + 1, sizeof *insns);
 
@@ -184,22 +185,26 @@ static int without_stores(const struct isa_prog *p, struct arena *a, struct isa_
 	if (p->n_insns)
 		memcpy(insns, p->insns, p->n_insns * sizeof *insns);
 	for (size_t i = 0; i < p->n_insns; i++)
-		if (insns[i].code == ISA_STORE)
+		if (insns[i].code == ISA_STORE || (insns[i].code == ISA_LOAD && !op_may_lie(s, insns[i].tensor)))
 			insns[i].bytes = 0;
 	out->insns = insns;
 	return 0;
 }
 
 /* The pass before the one that is measured. Where that one is to begin with operands on chip, and no more, it stores nothing: its
- * results would be owed to DRAM, and to write them is not what is measured. */
-static int warm_up(const struct built *g, const struct isa_prog *p, enum run_start start, const uint32_t *const *picks,
-                   struct cp_result *res, struct arena *a, struct err *e)
+ * results would be owed to DRAM, and to write them is not what is measured. Nor is where between two refreshes it ends. */
+static int warm_up(const struct built *g, const struct isa_prog *p, const struct op_stream *s, enum run_start start,
+                   const uint32_t *const *picks, struct cp_result *res, struct arena *a, struct err *e)
 {
 	struct isa_prog quiet = *p;
 
-	if (start == RUN_RESIDENT && without_stores(p, a, &quiet, e) < 0)
+	if (start == RUN_RESIDENT && without_stores(p, s, a, &quiet, e) < 0)
 		return -1;
-	return g->ops->warm(g->m, &quiet, picks, res, e) < 0 ? err_add(e, "warming up") : 0;
+	if (g->ops->warm(g->m, &quiet, picks, res, e) < 0)
+		return err_add(e, "warming up");
+	if (start == RUN_RESIDENT && g->ops->rest)
+		g->ops->rest(g->m);
+	return 0;
 }
 
 static int pass_measure(const struct built *g, const struct machine_cfg *c, struct picks *picks,
@@ -218,7 +223,7 @@ static int pass_measure(const struct built *g, const struct machine_cfg *c, stru
 	rng_seed(&rng, o->seed, "experts");
 	picks_first(picks, r->stream, &rng, r->reuse_ppm);
 	if (o->start != RUN_COLD) {
-		if (warm_up(g, p, o->start, now, res, a, e) < 0)
+		if (warm_up(g, p, r->stream, o->start, now, res, a, e) < 0)
 			return -1;
 		picks_next(picks, r->stream, &rng, r->reuse_ppm);
 		r->steps++;

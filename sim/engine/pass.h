@@ -18,8 +18,9 @@ struct pass_ops {
 	void (*free)(void *m);
 	struct stat_reg *(*stats)(void *m);
 	/* Of the program that the machine is for, but for the bytes that its moves are of. */
-	pass_fn *warm; /* for what it leaves on chip: `res` may stay as it is */
-	pass_fn *step; /* res[n_cmds] is filled */
+	pass_fn *warm;         /* for what it leaves on chip: `res` may stay as it is */
+	pass_fn *step;         /* res[n_cmds] is filled */
+	void (*rest)(void *m); /* behind a pass that stored nothing: DRAM is as in a new machine; NULL: it is */
 	uint64_t (*resident)(const void *m, uint64_t addr, uint64_t bytes, bool kv);
 	bool (*pinned)(const void *m, uint32_t tensor);
 	/* All three NULL where no clock runs: a pass begins at 0, serves no events, and there is nothing to look on at. */

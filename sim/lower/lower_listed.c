@@ -64,6 +64,7 @@ int lower_listed(struct lowering *w, uint32_t op)
 	if (listed_of_op(w->lops[op].main->op, &row) == 0) {
 		x->measured_fj = amount(row.text[LISTED_MEASURED_UJ], 9);
 		x->measured_khz = amount(row.text[LISTED_MEASURED_MHZ], 3);
+		out->lies |= row.resident != 0;
 	}
 
 	for (uint32_t i = 0; i < s->n; i++) {

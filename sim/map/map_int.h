@@ -82,7 +82,7 @@ static inline bool map_from_memory(const struct mapper *m, const struct isa_insn
 
 static inline double map_far(const struct mapper *m, const struct isa_insn *x)
 {
-	return m->far[x->route >= 0];
+	return m->start == MAP_RESIDENT && !op_may_lie(m->s, x->tensor) ? 1 : m->far[x->route >= 0];
 }
 
 struct map_asked *map_asked_new(struct arena *a);

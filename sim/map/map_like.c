@@ -17,8 +17,8 @@ static uint64_t operand_key(const struct mapper *m, const struct op *o, const st
 
 	h = map_and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
 	                           (uint64_t)m->reused[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
-	                           (uint64_t)m->resident[x->tensor] << 5 | (uint64_t)t->role << 8 |
-	                           (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
+	                           (uint64_t)m->resident[x->tensor] << 5 | (uint64_t)op_may_lie(m->s, x->tensor) << 6 |
+	                           (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
 	h = map_and_u64(h, (uint64_t)(m->last_read[x->tensor] != UINT32_MAX) | (uint64_t)m->stationary[x->tensor] << 1 |
 	                           (uint64_t)m->format[x->tensor].quant << 16 |
 	                           (uint64_t)m->format[x->tensor].group << 32);
@@ -77,7 +77,8 @@ uint64_t map_key(const struct mapper *m, const struct map_candidate *d, const st
 		                        (uint64_t)(x->pinned || (isa_is_move(x) && m->resident[x->tensor])) << 25 |
 		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
 		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48 |
-		                        (uint64_t)(x->route >= 0) << 56);
+		                        (uint64_t)(x->route >= 0) << 56 |
+		                        (uint64_t)(isa_is_move(x) && op_may_lie(m->s, x->tensor)) << 57);
 		h = hash_u64(hash_u64(h, x->bytes), x->span);
 		bytes += isa_is_move(x) ? x->bytes : 0;
 		kv |= x->cls == MEM_KV;

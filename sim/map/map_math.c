@@ -162,21 +162,24 @@ struct unit_job map_job(const struct mapper *m, const struct op *o)
 		                  .stationary_split = map_stationary_split(m, o) };
 }
 
-/* Whether weights of so many values come from memory: at a start with operands on chip those that it has no room for. */
-static bool waits_for(const struct mapper *m, const struct unit_job *j, uint64_t values)
+/* Whether a product's weights come from memory: at a start with operands on chip those that do not lie there. */
+static bool waits_for(const struct mapper *m, const struct op *o)
 {
-	return m->start != MAP_RESIDENT || dtype_bytes(j->dtype, values) > sram_size(&m->c->sram) * m->c->cores;
+	for (uint32_t i = 0; i < o->n_operands && m->start == MAP_RESIDENT; i++)
+		if (map_streams(m, o, i))
+			return !m->resident[map_operand(m, o, i)->tensor];
+	return true;
 }
 
 struct map_math map_best(const struct mapper *m, const struct unit_job *j)
 {
-	return j->work == UNIT_PRODUCT ? best_product(m, j, waits_for(m, j, j->n * j->k)) : map_fastest(m, j);
+	return j->work == UNIT_PRODUCT ? best_product(m, j, true) : map_fastest(m, j);
 }
 
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols)
 {
 	struct unit_job j = map_job(m, o);
-	const bool waits = waits_for(m, &j, j.n * j.k);
+	const bool waits = waits_for(m, o);
 
 	j.m = vectors, j.n = rows, j.k = cols;
 	return best_for(m, &j, waits);

@@ -242,10 +242,10 @@ static int ablate_read_root(struct ablate_reader *r)
 		                (unsigned long long)version);
 	if (ablate_text(r, root, "start", &start) < 0)
 		return -1;
-	if (start && (run_start_parse(start, &r->x->start, r->e) < 0 || r->x->start == RUN_RESIDENT)) {
+	if (start && (run_start_parse(start, &r->x->start, r->e) < 0)) {
 		err_clear(r->e);
-		return yaml_err(r->y, ynode_get(root, "start"), r->e, "unknown start '%s': it is steady or cold",
-		                start);
+		return yaml_err(r->y, ynode_get(root, "start"), r->e,
+		                "unknown start '%s': it is steady, cold or resident", start);
 	}
 	return read_base(r, root) < 0 || read_exchange(r, root) < 0 || read_workloads(r, root) < 0
 	               ? -1

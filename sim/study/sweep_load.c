@@ -89,8 +89,9 @@ static int one_of(struct sweep *s, const char *key, const char *value, const cha
 
 static int read_how(struct sweep *s, struct err *e)
 {
-	static const char *const starts[] = { "steady", "cold", NULL }, *const fidelities[] = { "event", "analytic",
-		                                                                                NULL };
+	static const char *const starts[] = { "steady", "cold", "resident", NULL }, *const fidelities[] = { "event",
+		                                                                                            "analytic",
+		                                                                                            NULL };
 	const struct ynode *root = yaml_root(s->y), *n;
 	struct err why = ERR_INIT;
 	const char *reuse;

@@ -294,8 +294,8 @@ TEST(after_reset_a_block_is_as_new_even_in_the_middle_of_things)
 		bed_start(&b.from, c, asks, 200, 30);
 		for (int k = 0; k < 40; k++)
 			evq_step(b.q);
-		c->ops->reset(c);
 		evq_reset(b.q);
+		c->ops->reset(c); /* refreshes are due from then on */
 		b.below.room = 256;
 		b.below.held = 0;
 		b.below.waiting = NULL;
