@@ -221,6 +221,67 @@ static struct access access_of(struct analytic *a, const struct isa_insn *i, con
 	return hierarchy_access(&a->mem, i, addr);
 }
 
+/* Slices of what a loop loads that the KV buffer takes in by turns. */
+#define SLICES 64
+
+static uint64_t kv_addr(const struct analytic *a, const struct isa_insn *i)
+{
+	return a->p->tensors[i->tensor].addr + i->offset;
+}
+
+static bool by_turns(const struct isa_cmd *c, const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD && i->when == ISA_TILE && i->cls == MEM_KV && i->src == ISA_MEM && c->tiles > 1 &&
+	       !i->pinned && i->route < 0;
+}
+
+/* Tiles come one after the other. Where they fill the KV buffer it has the first tiles of each load, and not all of the first
+ * load. */
+static bool fills_by_turns(const struct analytic *a, const struct isa_cmd *c)
+{
+	const struct isa_insn *insns = &a->p->insns[c->first_insn];
+	const uint64_t room = hierarchy_kv_room(&a->mem);
+	uint64_t lacks = 0;
+
+	for (uint32_t n = 0; n < c->n_insns && room; n++)
+		if (by_turns(c, &insns[n]))
+			lacks += hierarchy_kv_lacks(&a->mem, kv_addr(a, &insns[n]), insns[n].bytes);
+	return lacks > room;
+}
+
+/* A slice, up to a border of the buffer's chunks. */
+static struct access access_slice(struct analytic *a, const struct isa_insn *i, uint64_t slice)
+{
+	const uint64_t addr = kv_addr(a, i), one = i->bytes / SLICES,
+		       from = slice ? round_up(addr + one * slice, KV_CHUNK) : addr,
+		       to = ps_min(addr + i->bytes,
+	                           slice + 1 < SLICES ? round_up(addr + one * (slice + 1), KV_CHUNK) : UINT64_MAX);
+	struct isa_insn x = *i;
+
+	if (from >= to)
+		return (struct access){ 0 };
+	x.bytes = to - from;
+	return hierarchy_access(&a->mem, &x, from);
+}
+
+static void access_by_turns(struct analytic *a, const struct isa_cmd *c)
+{
+	const struct isa_insn *insns = &a->p->insns[c->first_insn];
+
+	for (uint64_t s = 0; s < SLICES; s++)
+		for (uint32_t n = 0; n < c->n_insns; n++) {
+			struct access x;
+
+			if (!by_turns(c, &insns[n]))
+				continue;
+			x = access_slice(a, &insns[n], s);
+			if (a->access[n].bytes)
+				hierarchy_add(&a->access[n], &x);
+			else
+				a->access[n] = x;
+		}
+}
+
 /* The innermost loop that repeats a move: it goes over no dimension of the operand, and its tiles do not stay through it. */
 static int repeats(const struct isa_cmd *c, const struct isa_insn *i)
 {
@@ -265,6 +326,7 @@ static void access_again(struct analytic *a, const struct isa_cmd *c, uint32_t n
 static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_when when, const uint32_t *const *picks)
 {
 	const struct isa_insn *insns = &a->p->insns[c->first_insn];
+	const bool turns = when == ISA_TILE && fills_by_turns(a, c);
 
 	for (uint32_t n = 0; n < c->n_insns; n++) {
 		const struct isa_insn *i = &insns[n];
@@ -272,9 +334,11 @@ static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_w
 		if (!isa_is_move(i) || i->when != when)
 			continue;
 		a->access[n] = a->again[n] = (struct access){ 0 };
-		if (!moves_nothing(a, c, i))
+		if (!(turns && by_turns(c, i)) && !moves_nothing(a, c, i))
 			a->access[n] = access_of(a, i, picks);
 	}
+	if (turns)
+		access_by_turns(a, c);
 	for (uint32_t n = 0; n < c->n_insns && when == ISA_TILE; n++)
 		if (isa_is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes && rounds(c, &insns[n]) > 1)
 			access_again(a, c, n, rounds(c, &insns[n]) - 1, picks);
@@ -520,10 +584,11 @@ static inline ps_t analytic_move(struct analytic *a, const struct flight *x, enu
 
 		if (!left || (tiled && !isa_moves_in(x->c, i, &r)))
 			continue;
-		if (left < t->bytes) {
+		if (left < t->bytes || hierarchy_cut(m.access)) {
 			const struct isa_piece y = isa_piece_of(a->p, x->c, i, &r);
+			const uint64_t bytes = ps_min(left, t->bytes);
 
-			last = hierarchy_transfer(&a->mem, m.access, left, isa_share(y.share, left, y.bytes));
+			last = hierarchy_transfer(&a->mem, m.access, m.from, bytes, isa_share(y.share, bytes, y.bytes));
 			t = &last;
 		}
 		done = hierarchy_move(&a->mem, m.access, t, mine, mine >= x->ready, m.from && m.from == a->end_of[*n],
@@ -580,7 +645,7 @@ static uint32_t tiles_alike(const struct analytic *a, const struct flight *x, ui
 		if (!isa_is_move(i) || !a->access[k].bytes || !isa_moves_in(c, i, &r))
 			continue;
 		move = move_of(a, x, k, &r, true);
-		if (move.from + move.t->bytes > move.access->bytes)
+		if (move.from + move.t->bytes > move.access->bytes || hierarchy_cut(move.access))
 			return 0;
 	}
 	return n;
@@ -733,7 +798,7 @@ static void find_at_edges(struct analytic *a, const struct isa_cmd *c, uint32_t 
 	for (unsigned edge = 0; edge < EDGES; edge++)
 		if (!(edge & ~(unsigned)e->loops))
 			*at_edge(a, n, again, edge) = hierarchy_transfer(
-				&a->mem, access, ps_min(e->at[edge].bytes, access->bytes), e->at[edge].share);
+				&a->mem, access, 0, ps_min(e->at[edge].bytes, access->bytes), e->at[edge].share);
 }
 
 /* The first transfer of each of the command's moves; returns what they fetch from DRAM. */
@@ -747,13 +812,14 @@ static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 
 		if (!isa_is_move(x) || access->bytes == 0)
 			continue;
-		a->transfer[i] = hierarchy_transfer(&a->mem, access, tile_of(x, access->bytes), x->share);
+		a->transfer[i] = hierarchy_transfer(&a->mem, access, 0, tile_of(x, access->bytes), x->share);
 		n += access->write ? 0 : access->dram;
 		if (x->edges)
 			find_at_edges(a, c, i, access, false);
 		if (a->again[i].bytes == 0)
 			continue;
-		a->transfer_again[i] = hierarchy_transfer(&a->mem, &a->again[i], tile_of(x, access->bytes), x->share);
+		a->transfer_again[i] =
+			hierarchy_transfer(&a->mem, &a->again[i], 0, tile_of(x, access->bytes), x->share);
 		if (x->edges)
 			find_at_edges(a, c, i, &a->again[i], true);
 		n += access->write ? 0 : (rounds(c, x) - 1) * a->again[i].dram;

@@ -379,6 +379,7 @@ static void kv_access(struct hierarchy *h, struct access *a, uint64_t addr, uint
 	h->n.kv_fill += fill;
 	*(a->write ? &h->n.kv_spill_write : &h->n.kv_spill_read) += spill;
 	a->past_kv = fill + spill;
+	a->kv_first = range - fill - spill;
 	if (fill)
 		l2_access(h, a, MEM_KV, addr, range, fill, RESIDENCY_PASS);
 	if (spill)
@@ -433,6 +434,27 @@ static uint64_t lost(const struct hierarchy *h, uint64_t between, uint64_t bytes
 static bool by_contents(const struct hierarchy *h, const struct isa_insn *i)
 {
 	return !h->l2 || h->l1 || (i->cls == MEM_KV && h->kv) || i->code == ISA_STORE || i->src == ISA_SRAM;
+}
+
+uint64_t hierarchy_kv_room(const struct hierarchy *h)
+{
+	return h->kv ? residency_capacity(h->kv) - residency_bytes(h->kv) : 0;
+}
+
+uint64_t hierarchy_kv_lacks(const struct hierarchy *h, uint64_t addr, uint64_t bytes)
+{
+	return bytes - residency_here(h->kv, addr, bytes);
+}
+
+void hierarchy_add(struct access *to, const struct access *x)
+{
+	to->kv_first += to->kv_first == to->bytes ? x->kv_first : 0;
+	to->bytes += x->bytes;
+	to->past_l1 += x->past_l1;
+	to->kv += x->kv;
+	to->past_kv += x->past_kv;
+	to->dram += x->dram;
+	to->writeback += x->writeback;
 }
 
 /* One more round of a move. */
@@ -516,15 +538,21 @@ static uint64_t analytic_memory_part(uint64_t of, uint64_t bytes, uint64_t whole
 	return of * bytes / whole + 1;
 }
 
-struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share)
+struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t from, uint64_t bytes,
+                                   uint64_t share)
 {
 	struct transfer t = { .bytes = bytes, .past_l1 = analytic_memory_part(a->past_l1, bytes, a->bytes) };
+	uint64_t past = bytes, whole = a->bytes; /* of it and of all, what is behind the part that the KV buffer has */
 
+	if (hierarchy_cut(a)) {
+		whole -= a->kv_first;
+		past -= a->kv_first > from ? ps_min(bytes, a->kv_first - from) : 0;
+	}
 	t.kv = a->to_kv ? analytic_memory_part(a->kv, bytes, a->bytes) : 0;
-	t.l2 = a->to_kv ? analytic_memory_part(a->past_kv, bytes, a->bytes) : t.past_l1;
+	t.l2 = a->to_kv ? analytic_memory_part(past ? a->past_kv : 0, past, whole) : t.past_l1;
 	if (h->c->mem.l2.size) {
-		t.dram = analytic_memory_part(a->dram, bytes, a->bytes);
-		t.writeback = analytic_memory_part(a->writeback, bytes, a->bytes);
+		t.dram = analytic_memory_part(past ? a->dram : 0, past, whole);
+		t.writeback = analytic_memory_part(past ? a->writeback : 0, past, whole);
 	} else {
 		t.dram = t.l2;
 	}

@@ -18,6 +18,7 @@ struct access {
 	uint64_t bytes;
 	uint64_t past_l1;           /* the L1's misses; all, where there is none */
 	uint64_t kv, past_kv;       /* asked of the KV buffer; of those, what goes on to the L2 */
+	uint64_t kv_first;          /* of `bytes`, from the first on, what the buffer has */
 	uint32_t copies;            /* cores that each byte goes to */
 	uint64_t dram;              /* read there, or written where there is no L2 */
 	uint64_t writeback;         /* dirty bytes that had to go there */
@@ -87,8 +88,19 @@ struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, ui
  * cache_lost() is gone. Returns one time of it. */
 struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uint64_t addr, uint64_t times,
                               uint64_t between);
-/* So many bytes of it as one transfer, of which the fullest core has `share` (isa.h); moves nothing. */
-struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share);
+/* So many bytes of it, `from` such a byte on, as one transfer, of which the fullest core has `share` (isa.h); moves nothing. */
+struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t from, uint64_t bytes,
+                                   uint64_t share);
+/* The KV buffer has the first part of it, so its transfers are not alike. */
+static inline bool hierarchy_cut(const struct access *a)
+{
+	return a->to_kv && a->kv_first && a->kv_first < a->bytes;
+}
+uint64_t hierarchy_kv_room(
+	const struct hierarchy *h); /* bytes that the KV buffer can still take in; 0: there is none */
+uint64_t hierarchy_kv_lacks(const struct hierarchy *h, uint64_t addr, uint64_t bytes); /* of so many at an address */
+/* Adds what goes on from where an access ends. */
+void hierarchy_add(struct access *to, const struct access *x);
 /* Partial sums among cores for so long, of ports, links and the DMA engines that send them; returns when it is over. */
 ps_t hierarchy_exchange(struct hierarchy *h, ps_t at, ps_t span);
 /* Makes the transfer, from `issue` on; returns when its last byte is through the engines. `goes_on`: its bytes lie behind those

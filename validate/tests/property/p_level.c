@@ -101,6 +101,42 @@ TEST(the_same_bytes_take_about_as_long_to_however_many_results_they_are_reduced)
 	CHECK(!against);
 }
 
+/* --- a KV buffer that holds a part -------------------------------------------------------------------------------- */
+
+#define KV_CUT_PPM 50000
+
+/* Of an attention on a machine whose buffer is faster than its DRAM: the part that it holds comes first, then the rest. */
+TEST(where_a_kv_buffer_holds_a_part_the_closed_form_is_near_events)
+{
+	static const char *const sizes[] = { "kv_buffer.size=3 MiB", "kv_buffer.size=8 MiB", "kv_buffer.size=16 MiB",
+		                             "kv_buffer.size=24 MiB", "kv_buffer.size=32 MiB" };
+	static const char *const tables[] = {
+		"op,batch,heads,kv_heads,q_len,kv_len,head_dim\nattention,1,32,8,1,8192,128\n",
+		"op,batch,heads,kv_heads,q_len,kv_len,head_dim\nattention,4,32,8,1,2048,128\n",
+		"op,batch,heads,kv_heads,q_len,kv_len,head_dim\nattention,8,8,1,1,4096,64\n",
+	};
+
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+			const char *const sets[] = { sizes[i], "kv_buffer.bandwidth=200 GB/s" };
+			ps_t took[2];
+
+			for (int f = 0; f < 2; f++) {
+				const struct run_opts o = { .seed = 1, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT };
+				struct runbed b;
+				struct run_result x;
+
+				runbed_table(&b, tables[t]);
+				CHECK(runbed_run(&b, "configs/npu/edge.yaml", sets, 2, &o, &x));
+				took[f] = x.total_ps;
+				runbed_down(&b);
+			}
+			if (ps_max(took[0], took[1]) - ps_min(took[0], took[1]) > took[0] / 1000000 * KV_CUT_PPM)
+				test_fail(__FILE__, __LINE__, "%s: %.6g us by events, %.6g in closed form\n%s",
+				          sizes[i], (double)took[0] / 1e6, (double)took[1] / 1e6, tables[t]);
+		}
+}
+
 /* --- operands on chip --------------------------------------------------------------------------------------------- */
 
 /* Sizes of a random op of a kind: some tens of values to some millions. */
@@ -206,4 +242,5 @@ TEST(the_more_operands_are_on_chip_the_less_an_op_takes)
 
 SUITE(p_level, T(a_batch_costs_no_more_than_so_many_of_one_on_any_npu),
       T(the_same_bytes_take_about_as_long_to_however_many_results_they_are_reduced),
+      T(where_a_kv_buffer_holds_a_part_the_closed_form_is_near_events),
       T(the_more_operands_are_on_chip_the_less_an_op_takes));
