@@ -1,4 +1,5 @@
 /* t_gpu_forms.c - closed forms of products and attention: a template and a shape on a fixed device. */
+#include "arch/gpu/gpu_activity.h"
 #include "arch/gpu/kernels.h"
 #include "arch/machine/machine_conf.h"
 #include "arch/machine/machine_gpu.h"
@@ -260,6 +261,25 @@ TEST(parts_no_launch_joins_wait_for_each_other)
 	CHECK_U64(gpu_time(&b.g, &b.l[0]).finish, (alone - joined) / 31 * 7);
 	fma_split(&b, 72, 2);
 	CHECK_U64((total(&b, 1) - few) / b.g.cfg->product.reduce_part, 10); /* 18 loads of four, not 8 */
+	machine_conf_free(b.conf);
+}
+
+/* A grid's last extent is the parts of k of one product, and the batch of several: those leave no parts. */
+TEST(a_batch_without_tensor_cores_moves_no_parts_through_the_l2)
+{
+	const uint64_t m = 384, n = 384, k = 64, batch = 128, tiles = 6;
+	struct gpu_activity x;
+	struct bed b;
+
+	open_bed(&b, NULL, 0);
+	fma_split(&b, 1, 1);
+	b.op.shape = (struct op_shape){ .batch = batch, .m = m, .n = n, .k = k };
+	geometry(&b.at[0], (uint32_t)tiles, (uint32_t)tiles, (uint32_t)batch, 128, 1);
+	b.l[0].kernel.tile_m = b.l[0].kernel.tile_n = 64;
+	b.l[0].mem = (struct gpu_mem){ .read = batch * (m + n) * k * 4, .write = batch * m * n * 4 };
+	x = gpu_activity(&b.g, &b.l[0], true);
+	CHECK_U64(x.n[GPU_EVENT_fma], batch * m * n * k);
+	CHECK_U64(x.n[GPU_EVENT_l2], batch * 4 * ((m + n) * k * tiles + m * n));
 	machine_conf_free(b.conf);
 }
 
@@ -745,10 +765,10 @@ TEST(a_norm_waits_for_a_scale_in_dram_once)
 SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_gpc_wait_for_each_others_tokens),
       T(parts_of_k_are_as_many_as_fill_the_grid), T(parts_no_launch_joins_wait_for_each_other),
       T(parts_that_four_do_not_divide_are_read_in_two_trips_at_the_most), T(a_bias_is_one_load_after_the_last_product),
-      T(bytes_flow_beside_the_ends_of_tiles), T(a_long_product_runs_at_the_tensor_cores_rate),
-      T(clusters_of_a_gpc_with_the_same_rows_share_their_weights), T(attention_of_one_token_walks_over_tiles_of_keys),
-      T(masked_attention_pays_for_its_last_block_and_the_mask), T(more_of_a_rate_is_never_slower),
-      T(a_step_of_matrix_instructions_costs_its_latency_and_its_math),
+      T(bytes_flow_beside_the_ends_of_tiles), T(a_batch_without_tensor_cores_moves_no_parts_through_the_l2),
+      T(a_long_product_runs_at_the_tensor_cores_rate), T(clusters_of_a_gpc_with_the_same_rows_share_their_weights),
+      T(attention_of_one_token_walks_over_tiles_of_keys), T(masked_attention_pays_for_its_last_block_and_the_mask),
+      T(more_of_a_rate_is_never_slower), T(a_step_of_matrix_instructions_costs_its_latency_and_its_math),
       T(a_large_tile_alone_on_an_sm_waits_for_its_own_math_once),
       T(a_grouped_product_walks_over_the_tiles_of_all_groups),
       T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full),
