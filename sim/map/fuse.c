@@ -217,7 +217,7 @@ static bool may_join(const struct finder *f, uint32_t end)
 			if (w->write)
 				held += w->touched;
 		}
-	return held <= f->c->buffer;
+	return !f->c->buffer || held <= f->c->buffer;
 }
 
 /* Longest match of steps[i..] against ops from `at`, as one past its last op; 0 when there is none. `had`: step i has

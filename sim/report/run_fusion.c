@@ -121,7 +121,7 @@ static enum reason reason_of(const struct run_report *r, const struct chain *c, 
 		return TWO_PRODUCTS;
 	if (!connected(s, &before, o))
 		return NOT_ADJACENT;
-	if (run_fusion_written(s, &before) > f->buffer)
+	if (f->buffer && run_fusion_written(s, &before) > f->buffer)
 		return BUFFER;
 	if (before.n >= f->max_ops)
 		return TOO_LONG;
