@@ -64,7 +64,8 @@ static uint64_t multiplying(const struct machine_cfg *c, int unit)
 			const enum dtype with = formats[a].d;
 			/* 32 bits pass an array twice (arch/npu/unit_matrix.c). */
 			const uint64_t macs = u->peak(&env, formats[w].d, with) / (dtype_bits(with) > 16 ? 2 : 1),
-				       fj = cost->cost[formats[a].format] + operands(cost, &r, with) / 1000;
+				       fj = npu_mac_energy(&c->power, unit, formats[a].format) +
+			                    operands(cost, &r, with) / 1000;
 
 			most = larger(most, clocked(c, macs, fj));
 		}

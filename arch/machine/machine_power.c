@@ -103,6 +103,15 @@ static int fill_macs(const struct filling *f)
 	return 0;
 }
 
+static void fill_units(const struct filling *f)
+{
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		const struct unit_env u = machine_unit(f->c, (enum unit)i);
+
+		f->c->power.unit_mac[i] = unit_table[i]->mac_energy && u.cfg->units ? unit_table[i]->mac_energy(&u) : 0;
+	}
+}
+
 static int fill_steps(const struct filling *f)
 {
 	const struct tech_arithmetic *a = &f->t->arithmetic;
@@ -316,6 +325,7 @@ int machine_power_fill(struct machine_cfg *c, struct cfg *raw, const struct sour
 		return check_choice(c, e);
 	machine_power_measure(&f);
 	keep_points(&f);
+	fill_units(&f);
 	return fill_macs(&f) < 0 || fill_steps(&f) < 0 || fill_arrays(&f) < 0 || fill_network(&f) < 0 ||
 	                       fill_dram(&f) < 0 || fill_chip(&f) < 0 || fill_rest(&f) < 0
 	               ? -1

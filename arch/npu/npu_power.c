@@ -87,9 +87,21 @@ static const uint8_t cost_of[NPU_EVENTS] = {
 };
 /* clang-format on */
 
-enum npu_cost npu_event_cost(int event)
+static enum npu_cost npu_event_cost(int event)
 {
 	return event < UNIT_COUNT * NPU_FORMATS ? (enum npu_cost)(event % NPU_FORMATS) : (enum npu_cost)cost_of[event];
+}
+
+uint64_t npu_mac_energy(const struct npu_power_cfg *p, int unit, enum npu_format format)
+{
+	return p->unit_mac[unit] ? p->unit_mac[unit] : p->used.cost[format];
+}
+
+uint64_t npu_event_energy(const struct npu_power_cfg *p, int event)
+{
+	if (event < UNIT_COUNT * NPU_FORMATS)
+		return npu_mac_energy(p, event / NPU_FORMATS, (enum npu_format)(event % NPU_FORMATS));
+	return p->used.cost[cost_of[event]];
 }
 
 /* --- energy ------------------------------------------------------------------------------------------------------ */
@@ -125,7 +137,7 @@ uint64_t npu_voltage2(const struct npu_power_cfg *p, uint64_t clock)
 /* Steps of a unit that multiplies nothing are its lanes'. */
 static uint64_t waiting_cost(const struct npu_power_cfg *p, int unit)
 {
-	return unit_table[unit]->last_resort ? p->used.alu : p->used.mac_bf16;
+	return unit_table[unit]->last_resort ? p->used.alu : npu_mac_energy(p, unit, NPU_bf16);
 }
 
 static uint64_t ungated(const struct npu_power_cfg *p, const uint64_t *waited, uint64_t v2)
@@ -150,6 +162,6 @@ void npu_energy_of(const struct npu_power_cfg *p, uint64_t clock, uint64_t top, 
 		const enum npu_cost c = npu_event_cost(i);
 		const bool scaled = (int)c < NPU_FORMATS || costs[c].scaled;
 
-		out->part[NPU_WAITS + i] = energy_events(x->n[i], p->used.cost[c], scaled ? v2 : MILLION);
+		out->part[NPU_WAITS + i] = energy_events(x->n[i], npu_event_energy(p, i), scaled ? v2 : MILLION);
 	}
 }

@@ -53,6 +53,7 @@ struct npu_power_cfg {
 	/* Not rows: set when the configuration is read. */
 	bool known; /* there is a node, and energies of the DRAM */
 	struct npu_costs used;
+	uint64_t unit_mac[UNIT_COUNT]; /* fJ of a unit's multiply-add; 0: by its format */
 	uint32_t n_points;
 	struct {
 		uint64_t clock;   /* kHz */
@@ -73,8 +74,8 @@ struct npu_energy {
 	uint64_t part[NPU_ENERGIES];
 };
 extern const struct energy_row npu_energy_rows[NPU_ENERGIES];
-/* Of which cost an event is. */
-enum npu_cost npu_event_cost(int event);
+uint64_t npu_event_energy(const struct npu_power_cfg *p, int event); /* fJ of one, at the nominal voltage */
+uint64_t npu_mac_energy(const struct npu_power_cfg *p, int unit, enum npu_format format); /* of a multiply-add */
 
 bool npu_power_known(const struct npu_power_cfg *p);
 /* Square of the voltage at that clock, over the nominal one. */

@@ -143,6 +143,8 @@ struct unit_ops {
 	/* What it takes of a die, all cores; without it nothing. */
 	struct area_part (*area)(const struct unit_env *u, const struct tech *t);
 	void (*reuse)(const struct unit_env *u, struct unit_reuse *out); /* NULL: all of each */
+	/* fJ of a multiply-add here, whatever its formats. NULL or 0: what its format takes (power.mac_*). */
+	uint64_t (*mac_energy)(const struct unit_env *u);
 	void (*steps)(const struct unit_env *u, struct unit_steps *out); /* all cores; NULL: it multiplies alone */
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
@@ -171,6 +173,14 @@ struct unit_pairs {
 		CFG_BOOL(S, P.w4a8, "w4a8", "false", \
 	                 "multiplies 4-bit weights with 8-bit activations as they are, at the 4-bit rate", \
 	                 "off: tensor cores do not")
+
+/* The row of what a multiply-add takes: member M of struct S. */
+#define UNIT_ENERGY_SCHEMA(S, M) \
+	CFG_ENERGY( \
+		S, M, "mac_energy", "0 fJ", 0, UINT64_C(1000000000), NULL, \
+		"of a multiply-add here, whatever its formats, at the nominal voltage; 0: power.mac_* of its format. Of a " \
+		"unit that is no multiplier and adder, such as one that looks products up", \
+		"by the format")
 
 static inline bool unit_pair(const struct unit_pairs *p, uint32_t weight_bits, uint32_t with_bits)
 {

@@ -22,6 +22,7 @@ struct gemv_cfg {
 	uint32_t depth; /* pipeline stages before the tree */
 	bool sparse, rows_over_lanes;
 	struct unit_pairs pairs;
+	uint64_t mac_energy;
 };
 _Static_assert(sizeof(struct gemv_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
@@ -44,6 +45,7 @@ const struct cfg_field gemv_schema[] = {
 	CFG_U32(struct gemv_cfg, vectors, "vectors", "16", 1, 256, NULL,
 	        "rows of activations a unit holds: weights stream past once for that many", "our choice"),
 	UNIT_PAIRS_SCHEMA(struct gemv_cfg, pairs),
+	UNIT_ENERGY_SCHEMA(struct gemv_cfg, mac_energy),
 	CFG_BOOL(struct gemv_cfg, sparse, "sparse", "false",
 	         "leaves out the weights that weights.sparsity has left out: each picks its activation by its place",
 	         "off: an index and a multiplexer a lane"),
@@ -181,6 +183,11 @@ static void reuse(const struct unit_env *u, struct unit_reuse *out)
 	*out = (struct unit_reuse){ .weights = cfg(u)->vectors };
 }
 
+static uint64_t mac_energy(const struct unit_env *u)
+{
+	return cfg(u)->mac_energy;
+}
+
 static const char *const knobs[] = { "units", "lanes", NULL };
 
 const struct unit_ops gemv_unit = { .name = "gemv",
@@ -193,6 +200,7 @@ const struct unit_ops gemv_unit = { .name = "gemv",
 	                            .grain = unit_arrays,
 	                            .area = area,
 	                            .reuse = reuse,
+	                            .mac_energy = mac_energy,
 	                            .busy_stat = "gemv.busy_ps",
 	                            .work_stat = "gemv.macs",
 	                            .knobs = knobs };

@@ -26,6 +26,7 @@ struct imc_cfg {
 	uint32_t cell_bits, active, input_bits, share, write;
 	bool write_beside, keep;
 	struct unit_pairs pairs;
+	uint64_t mac_energy;
 };
 _Static_assert(sizeof(struct imc_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
@@ -50,6 +51,7 @@ const struct cfg_field imc_schema[] = {
 	CFG_BOOL(struct imc_cfg, keep, "keep", "true", "weights that fit the arrays stay in them from step to step",
 	         "what the arrays are for"),
 	UNIT_PAIRS_SCHEMA(struct imc_cfg, pairs),
+	UNIT_ENERGY_SCHEMA(struct imc_cfg, mac_energy),
 	CFG_END
 };
 
@@ -231,6 +233,11 @@ static void reuse(const struct unit_env *u, struct unit_reuse *out)
 	*out = (struct unit_reuse){ .activations = n ? n : 1, .sums = cfg(u)->rows };
 }
 
+static uint64_t mac_energy(const struct unit_env *u)
+{
+	return cfg(u)->mac_energy;
+}
+
 static const char *const knobs[] = { "units", "rows", "cols", "active", "input_bits", "write", NULL };
 
 const struct unit_ops imc_unit = { .name = "imc",
@@ -246,6 +253,7 @@ const struct unit_ops imc_unit = { .name = "imc",
 	                           .written = unit_imc_written,
 	                           .area = area,
 	                           .reuse = reuse,
+	                           .mac_energy = mac_energy,
 	                           .busy_stat = "imc.busy_ps",
 	                           .work_stat = "imc.macs",
 	                           .knobs = knobs };

@@ -41,6 +41,7 @@ struct matrix_cfg {
 	uint32_t rate_8bit, rate_4bit;
 	uint32_t passes; /* that the 16-bit rate is of */
 	struct unit_pairs pairs;
+	uint64_t mac_energy;
 };
 _Static_assert(sizeof(struct matrix_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
@@ -88,6 +89,7 @@ const struct cfg_field matrix_schema[] = {
 	        "passes through the multipliers that the 16-bit rate is of: a row of a table of ops that says its own takes so many",
 	        "one; Tenstorrent's in HiFi2 two (tt-metal, matrix_engine)"),
 	UNIT_PAIRS_SCHEMA(struct matrix_cfg, pairs),
+	UNIT_ENERGY_SCHEMA(struct matrix_cfg, mac_energy),
 	CFG_END
 };
 
@@ -292,6 +294,11 @@ static void reuse(const struct unit_env *u, struct unit_reuse *out)
 	                           : (struct unit_reuse){ .activations = c->cols, .sums = c->rows };
 }
 
+static uint64_t mac_energy(const struct unit_env *u)
+{
+	return cfg(u)->mac_energy;
+}
+
 static const char *const knobs[] = { "units", "rows", "cols", NULL };
 
 const struct unit_ops matrix_unit = { .name = "matrix",
@@ -306,6 +313,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .depth = depth,
 	                              .area = area,
 	                              .reuse = reuse,
+	                              .mac_energy = mac_energy,
 	                              .busy_stat = "matrix.busy_ps",
 	                              .work_stat = "matrix.macs",
 	                              .knobs = knobs };

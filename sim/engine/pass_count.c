@@ -105,7 +105,7 @@ struct counting {
 static void pass_count_add(const struct counting *to, int event, uint64_t n)
 {
 	to->x->n[event] = energy_add(to->x->n[event], n);
-	*to->fj = energy_add(*to->fj, energy_events(n, to->c->power.used.cost[npu_event_cost(event)], ENERGY_ONE));
+	*to->fj = energy_add(*to->fj, energy_events(n, npu_event_energy(&to->c->power, event), ENERGY_ONE));
 }
 
 /* A vector unit's steps by pipe, as the op has them. */
@@ -132,8 +132,10 @@ static uint64_t at_most(uint64_t reuse, uint64_t dim)
 	return reuse && reuse < dim ? reuse : dim;
 }
 
-/* Bytes of its operands and partial sums that a product's unit asks of the scratchpad. */
-static uint64_t operand_bytes(const struct machine_cfg *c, const struct op *o, int unit, uint64_t macs)
+/* Bytes of its operands and partial sums that a product's unit asks of the scratchpad: narrow weights as they are where it
+ * multiplies them so, else widened. */
+static uint64_t operand_bytes(const struct machine_cfg *c, const struct op *o, const struct map_pair *pair, int unit,
+                              uint64_t macs)
 {
 	const struct op_shape *s = &o->shape;
 	const bool attention = o->kind == OP_ATTENTION;
@@ -141,17 +143,23 @@ static uint64_t operand_bytes(const struct machine_cfg *c, const struct op *o, i
 	const uint64_t m = attention ? s->q_len * group : s->m, n = attention ? s->kv_len : s->n,
 		       k = attention ? s->head_dim : s->k;
 	const struct unit_env u = machine_unit(c, (enum unit)unit);
+	const enum dtype with = pair->with ? (enum dtype)pair->with : o->dtype;
+	enum dtype weight = pair->weight ? (enum dtype)pair->weight : with;
 	struct unit_reuse r = { 0, 0, 0 };
 	uint64_t sums;
 
 	if (unit_table[unit]->reuse)
 		unit_table[unit]->reuse(&u, &r);
+	if (dtype_bits(weight) < dtype_bits(with) &&
+	    !(unit_table[unit]->native && unit_table[unit]->native(&u, weight, with)))
+		weight = with;
 	sums = macs / at_most(r.sums, k) * 4;
-	return dtype_bytes(o->dtype, macs / at_most(r.weights, m) + macs / at_most(r.activations, n)) +
+	return dtype_bytes(weight, macs / at_most(r.weights, m)) + dtype_bytes(with, macs / at_most(r.activations, n)) +
 	       (r.sums && r.sums < k ? 2 * sums : sums);
 }
 
-static void count_insn(const struct op_stream *s, const struct isa_insn *i, uint64_t n, const struct counting *to)
+static void count_insn(const struct op_stream *s, const struct map_lower_bound *floor, const struct isa_insn *i,
+                       uint64_t n, const struct counting *to)
 {
 	const struct op *o = &s->ops[i->op];
 	const int unit = pass_count_unit_of(i);
@@ -163,7 +171,7 @@ static void count_insn(const struct op_stream *s, const struct isa_insn *i, uint
 		return;
 	}
 	pass_count_add(to, NPU_MACS(unit, format_of(to->c, o)), n);
-	pass_count_add(to, NPU_EVENT_sram_operand, operand_bytes(to->c, o, unit, n));
+	pass_count_add(to, NPU_EVENT_sram_operand, operand_bytes(to->c, o, &floor->op_pair[i->op], unit, n));
 }
 
 uint64_t pass_count_links(const struct isa_prog *p)
@@ -193,7 +201,7 @@ static void count_units(const struct machine_cfg *c, enum run_start start, const
 
 			if (i->code != ISA_LOAD && i->code != ISA_STORE && i->op < s->n_ops &&
 			    (!i->pinned || start == RUN_COLD))
-				count_insn(s, i, work_of_insn(p, &p->cmds[k], i),
+				count_insn(s, &r->map->floor, i, work_of_insn(p, &p->cmds[k], i),
 				           &(struct counting){ c, out, &op_fj[i->op] });
 		}
 	for (size_t i = 0; i < s->n_ops; i++) {

@@ -416,7 +416,55 @@ TEST(pace_keeps_its_time_at_a_lower_clock_and_less_power)
 	CHECK(slower > ROUNDS / 4);
 }
 
-SUITE(p_energy, SLOW(parts_and_ops_sum_to_the_energy_to_the_last_femtojoule),
+/* A part of what a table of ops takes on dsocr, with some values set. */
+static uint64_t part_of(const char *table, const char *const *sets, int n, const char *block, const char *name)
+{
+	const struct run_opts o = { .start = RUN_COLD, .seed = 7, .fidelity = RUN_ANALYTIC };
+	struct runbed b;
+	struct run_result x;
+	uint64_t fj = 0;
+
+	runbed_table(&b, table);
+	CHECK(runbed_run(&b, "configs/npu/dsocr.yaml", sets, n, &o, &x));
+	for (size_t i = 0; i < x.n_energy; i++)
+		if (strcmp(x.energy[i].row->block, block) == 0 && strcmp(x.energy[i].row->name, name) == 0)
+			fj += x.energy[i].fj;
+	runbed_down(&b);
+	return fj;
+}
+
+/* Of one row the weights are nearly all that the scratchpad is asked for; a unit that widens them first reads 16 bits. */
+TEST(weights_of_4_bits_are_read_as_such_where_a_unit_multiplies_them_so)
+{
+	static const char narrow[] = "op,m,n,k,dtype,weight_dtype\ngemv,1,4096,4096,bf16,int4\n",
+			  wide[] = "op,m,n,k,dtype\ngemv,1,4096,4096,bf16\n";
+	static const char *const as_they_are[] = { "gemv.w4a16=true" };
+	const uint64_t of_16 = part_of(wide, NULL, 0, "sram", "sram_operand"),
+		       widened = part_of(narrow, NULL, 0, "sram", "sram_operand"),
+		       of_4 = part_of(narrow, as_they_are, 1, "sram", "sram_operand");
+
+	CHECK(of_16);
+	CHECK_U64(widened, of_16);
+	/* a quarter; activations and sums of one row are small */
+	CHECK(of_4 * 4 > of_16 && of_4 * 4 < of_16 + of_16 / 100);
+}
+
+TEST(a_units_own_multiply_add_takes_what_its_section_says)
+{
+	static const char table[] = "op,m,n,k,dtype\ngemv,1,1024,2048,bf16\n";
+	static const char *const one[] = { "gemv.mac_energy=50 fJ", "clock=1 GHz" },
+				 *const twice[] = { "gemv.mac_energy=100 fJ", "clock=1 GHz" },
+				 *const other[] = { "matrix.mac_energy=50 fJ" };
+	const uint64_t fj = part_of(table, one, 2, "gemv", "mac_bf16");
+
+	CHECK(fj && fj <= UINT64_C(50) * 1024 * 2048); /* times the square of the clock's voltage */
+	CHECK(part_of(table, twice, 2, "gemv", "mac_bf16") - 2 * fj <= 1);
+	CHECK_U64(part_of(table, other, 1, "gemv", "mac_bf16"), part_of(table, NULL, 0, "gemv", "mac_bf16"));
+}
+
+SUITE(p_energy, T(weights_of_4_bits_are_read_as_such_where_a_unit_multiplies_them_so),
+      T(a_units_own_multiply_add_takes_what_its_section_says),
+      SLOW(parts_and_ops_sum_to_the_energy_to_the_last_femtojoule),
       SLOW(what_random_machines_do_takes_as_much_in_both_fidelities),
       SLOW(traced_steps_take_as_much_in_both_fidelities), SLOW(what_units_do_is_counted_as_often_as_it_is_done),
       SLOW(more_work_never_takes_less), SLOW(a_cap_is_kept_and_never_makes_a_run_faster),
