@@ -125,6 +125,31 @@ TEST(scores_of_all_heads_stay_on_chip_or_are_written_and_read)
 	down(&t);
 }
 
+/* Heads of 128 x 128 have 24 MiB of scores, and twice as much of all else: those do not count. */
+TEST(scores_stay_where_their_room_holds_them_whatever_operands_take)
+{
+	static const struct {
+		const char *row;
+		size_t commands;
+	} rows[] = { { "64,12,12,128,128,64,0,materialised", 1 },
+		     { "10,12,12,328,328,64,0,materialised", 1 },
+		     { "16,12,12,328,328,32,0,materialised", 3 } };
+	const struct run_opts o = { .start = RUN_COLD, .fidelity = RUN_ANALYTIC };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char table[200];
+		struct runbed b;
+		struct run_result x;
+
+		snprintf(table, sizeof table,
+		         "op,batch,heads,kv_heads,q_len,kv_len,head_dim,causal,algorithm\nattention,%s\n", rows[i].row);
+		runbed_table(&b, table);
+		CHECK(runbed_run(&b, "configs/npu/tpu-v6e.yaml", NULL, 0, &o, &x));
+		CHECK_U64(x.map->prog.n_cmds, rows[i].commands);
+		runbed_down(&b);
+	}
+}
+
 /* 256 sequences of a head of 32 fill registers of 128 places themselves: Q, K and V are copied into rows four times as long, and
  * the result back. Not where a head's size or the keys fill them as well, nor where heads and sequences are not told apart. */
 TEST(operands_that_lie_batch_by_batch_are_copied_into_rows_and_back)
@@ -497,6 +522,7 @@ TEST(queries_and_results_of_a_head_move_while_others_are_computed)
 
 SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head),
       T(scores_of_all_heads_stay_on_chip_or_are_written_and_read),
+      T(scores_stay_where_their_room_holds_them_whatever_operands_take),
       T(operands_that_lie_batch_by_batch_are_copied_into_rows_and_back),
       T(heads_of_more_than_any_model_are_those_of_a_batch), T(blocks_of_queries_read_the_keys_that_they_see_anew),
       T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles),
