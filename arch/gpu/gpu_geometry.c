@@ -210,15 +210,15 @@ static void gpu_geometry_product(const struct gpu *g, const struct kernels *k, c
                                  uint32_t splits, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
-	uint64_t units =
-		round_up(div_up(s->n, t->n), t->cluster) * div_up(s->m, t->m) * (s->batch ? s->batch : 1) * splits;
+	const uint64_t batch = s->batch ? s->batch : 1;
+	uint64_t units = round_up(div_up(s->n, t->n), t->cluster) * div_up(s->m, t->m) * batch * splits;
 	uint64_t fits = g->sms / t->cluster * t->cluster, rounds = div_up(units, fits);
 	struct kernel *x;
 
 	out->n = 0;
 	if (t->form == KERNEL_MMA)
 		gpu_geometry_put(out, k, o, t->name,
-		                 (struct grid){ div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads });
+		                 (struct grid){ div_up(s->n, t->n), div_up(s->m, t->m), batch * splits, t->threads });
 	else
 		gpu_geometry_put(out, k, o, t->name,
 		                 (struct grid){ round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads });

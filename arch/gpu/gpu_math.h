@@ -18,6 +18,8 @@ ps_t gpu_memory_time(const struct gpu *g, const struct gpu_mem *m);
  * fewer than the operands have, and what it gives without DRAM is not counted. */
 ps_t gpu_missed_time(const struct gpu *g, const struct gpu_mem *m);
 /* Of a product's tiles, DRAM alone: an SM has its share of that. */
+/* Of a product whose grid's last extent is the batch and the parts that k is cut into; 1: whole. */
+uint64_t gpu_parts_of_k(const struct gpu_launch *l);
 ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms);
 /* A dependent step on operands that lie as this launch's do: between step_l2 and step_dram by the share that hit. */
 ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);

@@ -59,12 +59,12 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps;
+	uint64_t bits = dtype_bits(l->op->dtype), parts = gpu_parts_of_k(l), deep, steps;
 	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
 	const uint64_t clock = gpu_mma_clock(g);
 	ps_t trip, math, rounds, own;
 
-	if (!k->tile_m || !k->tile_n || !k->tile_k || s->batch > 1) {
+	if (!k->tile_m || !k->tile_n || !k->tile_k) {
 		gpu_plain(g, l, t);
 		return;
 	}

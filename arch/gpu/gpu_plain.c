@@ -1,4 +1,5 @@
-/* gpu_plain.c - kernels nothing is known of: one dependent step, bytes over bandwidth, instructions over the issue rate. */
+/* gpu_plain.c - kernels nothing is known of: one dependent step, bytes over bandwidth, instructions over the issue rate, and
+ * multiply-adds over the tensor cores', which none does more of. */
 #include "arch/gpu/gpu_form.h"
 #include "workloads/work.h"
 
@@ -12,4 +13,7 @@ void gpu_plain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	t->pipe = gpu_issue_time(g, (w.alu + w.sfu) * (l->kernel.instructions ? l->kernel.instructions : 10), x.sms);
 	if (l->nth + 1 != l->count && l->kernel.moves != KERNEL_MOVES_ALL)
 		t->pipe = 0;
+	else if (w.macs && l->count == 1)
+		t->pipe = ps_max(t->pipe, gpu_math_time(g, dtype_bits(l->op->dtype) > 16 ? DT_TF32 : l->op->dtype,
+		                                        w.macs, x.sms));
 }

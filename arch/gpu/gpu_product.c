@@ -280,10 +280,11 @@ static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct 
 		t->finish = (parts - 1) * hand_on;
 }
 
-/* Of a grid whose last extent is the parts of k; in that of a batch it is the batch. */
-static uint64_t parts_of_k(const struct gpu_launch *l)
+uint64_t gpu_parts_of_k(const struct gpu_launch *l)
 {
-	return l->op->shape.batch <= 1 && l->at->grid[2] ? l->at->grid[2] : 1;
+	const uint64_t batch = l->op->shape.batch ? l->op->shape.batch : 1, parts = l->at->grid[2] / batch;
+
+	return parts ? parts : 1;
 }
 
 /* Tiles of `rows` weights and `columns` tokens: each side of the matrix is read once for all tiles of the other, less what
@@ -315,7 +316,7 @@ struct gpu_tiling gpu_product_tiling(const struct gpu *g, const struct gpu_launc
 	if (!k->tile_m || !k->tile_n || (l->nth && (l - 1)->kernel.form == KERNEL_PRODUCT && multiplies(k)))
 		return l->nth ? (struct gpu_tiling){ .l2 = t.l2, .sms = t.sms } : t;
 	if (k->form == KERNEL_MMA || multiplies(k)) {
-		t = tiled(l, k->tile_m, k->tile_n, 1, 1, parts_of_k(l));
+		t = tiled(l, k->tile_m, k->tile_n, 1, 1, gpu_parts_of_k(l));
 		t.sms = grid.sms;
 		return t;
 	}

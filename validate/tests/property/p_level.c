@@ -2,6 +2,7 @@
  * many of one; the same bytes cost about the same however many results they are reduced to; no operation needs a resource for
  * longer than the whole run is bound by. Each found answers that were wrong by a factor and looked like any other. */
 #include "arch/machine/machine_shipped.h"
+#include "sim/accuracy/rows.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/listed.h"
@@ -71,14 +72,16 @@ TEST(a_batch_costs_no_more_than_so_many_of_one_on_any_npu)
 	CHECK(!against);
 }
 
+static const char *const gpus[] = { "configs/gpu/h200.yaml", "configs/gpu/h100.yaml", "configs/gpu/a100.yaml",
+	                            "configs/gpu/rtx5090.yaml", "configs/gpu/l4.yaml" };
+#define GPUS (sizeof gpus / sizeof *gpus)
+
 TEST(the_same_bytes_take_about_as_long_to_however_many_results_they_are_reduced)
 {
-	static const char *const gpus[] = { "configs/gpu/h200.yaml", "configs/gpu/h100.yaml", "configs/gpu/a100.yaml",
-		                            "configs/gpu/rtx5090.yaml", "configs/gpu/l4.yaml" };
 	static const uint64_t results[] = { 1, 8, 128, 65536 };
 	int against = 0;
 
-	for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
+	for (size_t i = 0; i < GPUS; i++)
 		for (uint64_t all = UINT64_C(1) << 24; all <= UINT64_C(1) << 28; all <<= 4) {
 			ps_t least = UINT64_MAX, most = 0;
 
@@ -240,7 +243,128 @@ TEST(the_more_operands_are_on_chip_the_less_an_op_takes)
 	CHECK(test_share(sum.slower, sum.asked, 5));
 }
 
+/* --- peaks -------------------------------------------------------------------------------------------------------- */
+
+/* How often a product may need its fullest resource for the time that is necessary: tiles read operands again and fill arrays
+ * partly, and an attention's scores pass between units. Of some thousand ops on all NPUs 6.2 and 8.4 are the most; a batch that was
+ * mapped as the square of itself was 10.8. A softmax on few lanes is in no roofline. */
+#define ROUNDING_PS    1000
+#define PEAK_GEMM      8
+#define PEAK_ATTENTION 10
+#define PEAK_SHORT     (2 * PS_US)
+#define PEAK_HEAD      "op,dtype,batch,m,n,k,heads,kv_heads,q_len,kv_len,head_dim,causal,rows,cols\n"
+static const char *const peak_kinds[] = { "softmax",    "norm:rms_norm", "elementwise:add", "elementwise:silu",
+	                                  "reduce:sum", "copy",          "convert:fp32",    "gather",
+	                                  "sort",       "rope" };
+#define PEAK_KINDS (2 + sizeof peak_kinds / sizeof *peak_kinds)
+
+/* Sizes of a random op of a kind, without those that a table has no kernel of on a GPU. */
+static void peak_sizes(struct rng *r, size_t kind, char *text, size_t n)
+{
+	static const char *const types[] = { "bf16", "fp16", "fp8", "int8", "fp32" };
+	const char *dtype = types[rng_below(r, kind ? 2 : 5)];
+	const uint32_t a = 1u << rng_below(r, 13), b = 24u << rng_below(r, 9), c = 24u << rng_below(r, 9),
+		       batch = rng_below(r, 3) ? 1 : 1u << rng_below(r, 7);
+
+	if (kind == 0)
+		snprintf(text, n, "gemm,%s,%u,%u,%u,%u,,,,,,,,", dtype, batch, a, b, c);
+	else if (kind == 1)
+		snprintf(text, n, "attention,%s,%u,,,,8,%u,%u,%u,%u,%d,,", dtype, batch, rng_below(r, 2) ? 8u : 2u,
+		         rng_below(r, 2) ? 1u : b, b, rng_below(r, 2) ? 64 : 128, (int)rng_below(r, 2));
+	else
+		snprintf(text, n, "%s,%s,,,,,,,,,,,%u,%u", peak_kinds[kind - 2], dtype, a, b);
+}
+
+/* No op beats its machine's multipliers, no run its roofline, and no resource works for a product many times as long as is
+ * necessary: of a GPU a launch that fills few SMs does. */
+static void check_peaks(const char *config, bool gpu, const char *op, const struct run_result *x, size_t *wrong)
+{
+	for (size_t i = 0; i < x->stream->n_ops; i++) {
+		const struct op *o = &x->stream->ops[i];
+		const struct run_op *y = &x->ops[i];
+		const uint64_t times = o->kind == OP_GEMM ? PEAK_GEMM : PEAK_ATTENTION;
+		const bool many = !gpu && op_is_product(o->kind) && y->bound != RES_VECTOR &&
+		                  y->limit_ps > times * x->roofline_ps + PEAK_SHORT;
+
+		if (y->carried || (y->macs_ps <= y->span_ps + ROUNDING_PS && y->limit_ps <= y->span_ps && !many))
+			continue;
+		++*wrong;
+		printf("%s, %s: %.6g us, %.6g at the peak of its units, limit %.6g (%s), roofline of the run %.6g\n",
+		       config, op ? op : o->name, (double)y->span_ps / 1e6, (double)y->macs_ps / 1e6,
+		       (double)y->limit_ps / 1e6, res_name(y->bound), (double)x->roofline_ps / 1e6);
+	}
+	*wrong += x->roofline_ps > x->total_ps + ROUNDING_PS;
+}
+
+static void check_peak(const char *config, bool gpu, const char *op, enum run_fidelity f, size_t *wrong)
+{
+	const struct run_opts o = { .start = RUN_COLD, .seed = 1, .fidelity = f };
+	struct machine_conf *c = NULL;
+	struct err e = ERR_INIT;
+	char text[512];
+	struct runbed b;
+	struct run_result x;
+
+	snprintf(text, sizeof text, PEAK_HEAD "%s\n", op);
+	runbed_table(&b, text);
+	snprintf(text, sizeof text, "%s/%s", test_root(), config);
+	CHECK_OK((c = machine_conf_load(text, NULL, 0, &e)) ? 0 : -1, e);
+	/* A GPU's libraries have no kernel of some: those are refused. */
+	if ((!gpu || rows_have_kernels(b.s, c, &e) == 0) && runbed_run(&b, config, NULL, 0, &o, &x))
+		check_peaks(config, gpu, op, &x, wrong);
+	err_clear(&e);
+	machine_conf_free(c);
+	runbed_down(&b);
+}
+
+TEST(no_operation_beats_its_machines_peak)
+{
+	const int some = test_rounds(4, 12, 64);
+	struct arena *a = arena_new(0);
+	const char **npus;
+	size_t n, wrong = 0;
+	struct err e = ERR_INIT;
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "peaks");
+	CHECK_OK(machine_shipped_npus(a, &npus, &n, &e), e);
+	for (size_t k = 0; k < GPUS + ps_min(n, (size_t)some); k++) {
+		const char *config = k < GPUS ? gpus[k] : npus[(test_seed() + k) % n] + strlen(test_root()) + 1;
+
+		for (size_t kind = 0; kind < PEAK_KINDS; kind++) {
+			char op[200];
+
+			peak_sizes(&r, kind, op, sizeof op);
+			check_peak(config, k < GPUS, op,
+			           k >= GPUS && (kind + test_seed()) % 4 ? RUN_ANALYTIC : RUN_EVENT, &wrong);
+		}
+	}
+	arena_free(a);
+	CHECK_U64(wrong, 0);
+}
+
+/* Kinds that no table has, such as convolutions, and kernels as they were launched. */
+TEST(no_launch_of_a_traced_step_beats_its_cards_peak)
+{
+	static const char *const traces[] = { "kineto_llama1b_b1_c256", "operators/train2_0120", "operators/own_fp32",
+		                              "operators/own_prefill", "operators/train_0360" };
+	const int some = test_rounds(2, 4, 64);
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < sizeof traces / sizeof *traces && i < (size_t)some; i++) {
+		const struct run_opts o = { .start = RUN_COLD, .seed = 1 };
+		struct runbed b;
+		struct run_result x;
+
+		runbed_traced(&b, traces[i], NULL);
+		CHECK(runbed_run(&b, "configs/gpu/h200.yaml", NULL, 0, &o, &x));
+		check_peaks("h200", true, NULL, &x, &wrong);
+		runbed_down(&b);
+	}
+	CHECK_U64(wrong, 0);
+}
+
 SUITE(p_level, T(a_batch_costs_no_more_than_so_many_of_one_on_any_npu),
       T(the_same_bytes_take_about_as_long_to_however_many_results_they_are_reduced),
-      T(where_a_kv_buffer_holds_a_part_the_closed_form_is_near_events),
-      T(the_more_operands_are_on_chip_the_less_an_op_takes));
+      T(where_a_kv_buffer_holds_a_part_the_closed_form_is_near_events), T(no_operation_beats_its_machines_peak),
+      T(no_launch_of_a_traced_step_beats_its_cards_peak), T(the_more_operands_are_on_chip_the_less_an_op_takes));
