@@ -52,7 +52,6 @@ static void build_all(const struct model *m)
 	static const enum build_phase phases[] = { BUILD_DECODE, BUILD_PREFILL, BUILD_VISION };
 	static const enum build_style styles[] = { BUILD_EAGER,    BUILD_FUSED, BUILD_NPU,
 		                                   BUILD_LLAMACPP, BUILD_RKLLM, BUILD_LLAMACPP_FA };
-	struct err e = ERR_INIT;
 	const struct scheme *quant = m->scheme;
 	const struct build_group groups[] = { { 2, 1, 100, false }, { 1, 7, 9, true } };
 
