@@ -102,8 +102,8 @@ static size_t same_kernels(const struct trace *t, const struct call *c, const ch
 }
 
 /* An op of two dense matrices, as a framework would have called it. */
-static struct trace_op *op_of(struct arena *a, const struct call *c, const struct trace_launch *l, int64_t id, const char *name,
-                              const uint64_t (*dims)[2])
+static struct trace_op *op_of(struct arena *a, const struct call *c, const struct trace_launch *l, int64_t id,
+                              const char *name, const uint64_t (*dims)[2])
 {
 	struct trace_op *op = arena_alloc(a, sizeof *op);
 	struct trace_arg *args = arena_array(a, 2, sizeof *args);
@@ -114,7 +114,9 @@ static struct trace_op *op_of(struct arena *a, const struct call *c, const struc
 	op->id = id;
 	op->name = name;
 	/* A layer has a stream, and its products of the state one kernel. */
-	op->weights = hash_mix(hash_str(hash_u64(hash_u64(HASH_INIT, (uint64_t)c->op->id), (uint64_t)l->stream), l->name)) | 1;
+	op->weights =
+		hash_mix(hash_str(hash_u64(hash_u64(HASH_INIT, (uint64_t)c->op->id), (uint64_t)l->stream), l->name)) |
+		1;
 	op->n_args = 2;
 	op->args = args;
 	for (int32_t i = 0; i < 2; i++)
@@ -168,7 +170,8 @@ static int split(struct trace *t, struct rules *r, const struct call *c, struct 
 			       gates[2][2] = { { rows, c->hidden }, { rows, c->gates } };
 
 		seen += what == INPUT;
-		if (what != NOTHING && !(t->launches[i].op = op_of(a, c, &t->launches[i], -(int64_t)i - 2, what == CELL ? "aten::rnn_cell" : "aten::linear",
+		if (what != NOTHING && !(t->launches[i].op = op_of(a, c, &t->launches[i], -(int64_t)i - 2,
+		                                                   what == CELL ? "aten::rnn_cell" : "aten::linear",
 		                                                   what == CELL ? gates : product)))
 			return -1;
 	}
