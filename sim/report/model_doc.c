@@ -50,7 +50,11 @@ void model_doc(struct doc *d, const void *of, size_t i)
 	doc_count_if(d, "experts", m->moe.experts, m->moe.experts);
 	if (d->format != OUT_TABLE)
 		doc_count_if(d, "max_context", m->context, m->context);
-	doc_text(d, "weights", m->quant ? m->quant : m->quant_words ? m->quant_words : dtype_name(m->dtype));
+	doc_text(d, "weights",
+	         m->quant                                   ? m->quant
+	         : m->quant_words && d->format == OUT_TABLE ? "not read"
+	         : m->quant_words                           ? m->quant_words
+	                                                    : dtype_name(m->dtype));
 }
 
 /* --- all of one ----------------------------------------------------------------------------------------------------- */

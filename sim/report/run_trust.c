@@ -209,6 +209,8 @@ void run_trust(const struct run_report *r, struct str *out)
 	run_made_trust(&m, r->baseline, out);
 }
 
+#define BRIEF 3 /* two lines of 80 columns */
+
 /* Classes by their time: those with rows that no parameter was fitted to and how far off those were, then the others. */
 static void by_class(struct run_family *v, size_t n, const struct accuracy *held, const char *device, struct str *out)
 {
@@ -221,7 +223,7 @@ static void by_class(struct run_family *v, size_t n, const struct accuracy *held
 
 		all += v[i].ns;
 		never += s ? 0 : v[i].ns;
-		if (s && shown++ < SHOWN)
+		if (s && shown++ < BRIEF)
 			str_addf(out, "%s%s %.1f %%", shown > 1 ? ", " : "", v[i].name, s->mape);
 	}
 	if (shown)
@@ -230,7 +232,7 @@ static void by_class(struct run_family *v, size_t n, const struct accuracy *held
 		return;
 	str_addf(out, "%snever compared: ", shown ? "; " : "");
 	shown = 0;
-	for (size_t i = 0; i < n && shown < SHOWN; i++)
+	for (size_t i = 0; i < n && shown < BRIEF; i++)
 		if (!held || !accuracy_of(held, v[i].name))
 			str_addf(out, "%s%s", shown++ ? ", " : "", v[i].name);
 	str_addf(out, ", %.0f %% of the time", unit_pct((double)never, (double)all));
@@ -244,6 +246,10 @@ void run_compared(const struct run_report *r, struct str *out)
 	struct err none = ERR_INIT;
 	struct silicon n;
 
+	if (r->result->chips > 1) { /* a line of its own says that no such step was */
+		arena_free(a);
+		return;
+	}
 	if (m.launches) {
 		by_class(m.family, m.n, b && b->known ? &b->accuracy : NULL, b ? b->accuracy.device : "", out);
 	} else if (a && b && silicon_nearest(b->source, r->conf, a, &n, &none) > 0 && n.conf) {

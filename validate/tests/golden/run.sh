@@ -78,14 +78,18 @@ masked() {
 	}'
 }
 
-# Replaces each NAME=TEXT's TEXT by NAME; a text is no pattern, so it may have anything in it.
+# Replaces each NAME=TEXT's TEXT by NAME; a text is no pattern, so it may have anything in it. Where it is a part of a longer
+# name it stays: a tree at /q is not in TMP/q.yaml.
 renamed() { # NAME VARIABLE...
 	awk 'BEGIN { for (i = 1; i < ARGC; i += 2) { name[++n] = ARGV[i]; text[n] = ENVIRON[ARGV[i + 1]] } ARGC = 1 }
 	{
 		for (i = 1; i <= n; i++) {
 			out = ""
 			while (text[i] != "" && (at = index($0, text[i]))) {
-				out = out substr($0, 1, at - 1) name[i]
+				before = substr(out substr($0, 1, at - 1), length(out) + at - 1, 1)
+				behind = substr($0, at + length(text[i]), 1)
+				inside = before ~ /[A-Za-z0-9_]/ || behind ~ /[A-Za-z0-9_.-]/
+				out = out substr($0, 1, at - 1) (inside ? text[i] : name[i])
 				$0 = substr($0, at + length(text[i]))
 			}
 			$0 = out $0
