@@ -71,7 +71,7 @@
 	NUMBER(events, COLUMN, FIGURE_COUNT, .pipe = FIGURE_PIPE_APART, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
 	       .help = "served in the measured pass") \
 	MADE(figure_speedup_kernels, .unit = "", .json = "speedup_kernels", .part = FIGURE_REST, .zero = FIGURE_NULL, \
-	     .help = "measured kernels over simulated time, of the ops that are simulated") \
+	     .help = "measured kernels over simulated time, with what is carried") \
 	MADE(figure_speedup_wall, .unit = "", .json = "speedup_wall", .part = FIGURE_REST, .zero = FIGURE_NULL, \
 	     .help = "measured wall time over simulated time, with what is carried") \
 	MADE(figure_copies, .unit = "us", .json = "measured_copies_us", .part = FIGURE_REST, \
@@ -261,7 +261,7 @@ const struct figure *figure_after(const struct figure *f, bool traffic);
 
 /* `m` may be NULL where no measured figure is asked for. */
 struct figure_value figure_value(const struct figure *f, const struct figures *x, const struct figure_measured *m);
-/* Measured kernels, and wall time, over simulated time. Carried ops are in neither side of either. 0: unknown. */
+/* Measured kernels, and wall time, over the whole step's: carried ops are in both sides, as measured. 0: unknown. */
 double figure_ratio_kernels(const struct figures *x, const struct figure_measured *m);
 double figure_ratio_wall(const struct figures *x, const struct figure_measured *m);
 double figure_ratio_fused(const struct figures *x); /* of the traced GPU, fused and graphed */

@@ -1,7 +1,7 @@
 /* design.c - npusim design: the cheapest machine for a goal. */
-#include <string.h>
-
 #include "sim/cli/design.h"
+
+#include <string.h>
 
 #define EVENTS_MOST 200 /* and as many as lie beside: 300 in all */
 #define FORMS_MOST  1000000

@@ -14,13 +14,18 @@
 #include "sim/base/hash.h"
 #include "sim/lower/lower_int.h"
 
-#define APART 1024 /* launches of others between two of one call */
+#define APART   1024 /* launches of others between two of one call */
+#define KERNELS 16   /* products' kernels of one call; cuDNN has two or three */
 
 struct call {
 	const struct trace_op *op;
 	const struct trace_arg *x;
 	uint64_t sequences, batch, steps, hidden, gates, in; /* sequences: layers times directions */
-	size_t first, last, cells, products;
+	size_t first, last, cells, products, n_kernels;
+	struct {
+		const char *name;
+		size_t n;
+	} kernel[KERNELS]; /* of products, and how often each runs */
 };
 
 static const struct trace_arg *arg_at(const struct trace_op *op, int32_t pos, int32_t list)
@@ -65,40 +70,51 @@ static bool recurrent_call(const struct trace_op *op, struct call *c)
 	return c->steps * c->batch == rows && (uint64_t)c->x->dims[c->x->ndims - 1] == c->in;
 }
 
-static bool is_cell(const struct trace_launch *l)
+enum does { NOTHING, CELL, PRODUCT, STATE, INPUT };
+
+/* By the rule of its kernel; a product's is not told apart yet. */
+static enum does recurrent_does(struct rules *r, const struct call *c, const struct trace_launch *l)
 {
-	return strstr(l->name, "RNNcell") || strstr(l->name, "elemWiseRNN");
+	const struct rule *u;
+
+	if (!l->op || l->op->id != c->op->id || l->kind != TRACE_KERNEL || !(u = rules_match(r, l)))
+		return NOTHING;
+	if (strcmp(u->name, "rnn_cell") == 0)
+		return CELL;
+	return u->kind == OP_GEMM && !u->part && !u->joins_previous ? PRODUCT : NOTHING;
 }
 
-static bool is_product(struct rules *r, const struct trace_launch *l)
+static size_t *times_of(struct call *c, const char *name)
 {
-	const struct rule *u = rules_match(r, l);
+	size_t k = 0;
 
-	return u && u->kind == OP_GEMM && !u->part && !u->joins_previous;
+	while (k < c->n_kernels && strcmp(c->kernel[k].name, name) != 0)
+		k++;
+	if (k == KERNELS)
+		return NULL;
+	if (k == c->n_kernels)
+		c->kernel[c->n_kernels++].name = name;
+	return &c->kernel[k].n;
 }
 
-static void find_launches(const struct trace *t, struct rules *r, struct call *c)
+/* False: more kernels than such a call has. */
+static bool find_launches(const struct trace *t, struct rules *r, struct call *c)
 {
+	bool known = true;
+
 	for (size_t i = c->last = c->first; i < t->n_launches && i - c->last < APART; i++) {
-		const struct trace_launch *l = &t->launches[i];
+		const enum does what = recurrent_does(r, c, &t->launches[i]);
+		size_t *n = what == PRODUCT ? times_of(c, t->launches[i].name) : NULL;
 
-		if (!l->op || l->op->id != c->op->id || l->kind != TRACE_KERNEL)
-			continue;
-		c->last = i;
-		if (is_cell(l))
-			c->cells++;
-		else
-			c->products += is_product(r, l);
+		if (t->launches[i].op && t->launches[i].op->id == c->op->id)
+			c->last = i;
+		known &= what != PRODUCT || n;
+		if (n)
+			++*n;
+		c->cells += what == CELL;
+		c->products += what == PRODUCT;
 	}
-}
-
-static size_t same_kernels(const struct trace *t, const struct call *c, const char *name)
-{
-	size_t n = 0;
-
-	for (size_t i = c->first; i <= c->last; i++)
-		n += t->launches[i].op && t->launches[i].op->id == c->op->id && strcmp(t->launches[i].name, name) == 0;
-	return n;
+	return known;
 }
 
 /* An op of two dense matrices, as a framework would have called it. */
@@ -130,49 +146,34 @@ static struct trace_op *op_of(struct arena *a, const struct call *c, const struc
 	return op;
 }
 
-enum does { NOTHING, CELL, STATE, INPUT };
-
-/* What each launch of the call does; the number of products of the state. */
-static size_t tell(const struct trace *t, struct rules *r, const struct call *c, uint8_t *does)
+static int split(struct trace *t, struct rules *r, struct call *c, struct arena *a)
 {
-	size_t of_state = 0;
-
-	for (size_t i = c->first; i <= c->last; i++) {
-		const struct trace_launch *l = &t->launches[i];
-
-		if (!l->op || l->op->id != c->op->id || l->kind != TRACE_KERNEL)
-			continue;
-		if (is_cell(l))
-			does[i - c->first] = CELL;
-		else if (is_product(r, l))
-			does[i - c->first] = same_kernels(t, c, l->name) >= c->cells ? STATE : INPUT;
-		of_state += does[i - c->first] == STATE;
-	}
-	return of_state;
-}
-
-static int split(struct trace *t, struct rules *r, const struct call *c, struct arena *a)
-{
-	uint8_t *does = arena_alloc(a, c->last - c->first + 1);
-	const size_t of_state = does ? tell(t, r, c, does) : 0, others = c->products - of_state;
 	const uint64_t all = c->sequences * c->steps * c->batch;
-	size_t seen = 0;
+	size_t of_state = 0, seen = 0, others;
 
-	if (!does)
-		return -1;
+	for (size_t k = 0; k < c->n_kernels; k++)
+		of_state += c->kernel[k].n >= c->cells ? c->kernel[k].n : 0;
+	others = c->products - of_state;
 	if (c->cells != c->sequences * c->steps || of_state != c->cells || !others || all % others)
 		return 0;
 	for (size_t i = c->first; i <= c->last; i++) {
-		const enum does what = (enum does)does[i - c->first];
+		struct trace_launch *l = &t->launches[i];
+		enum does what = recurrent_does(r, c, l);
+
+		if (what == NOTHING)
+			continue;
+		if (what == PRODUCT)
+			what = *times_of(c, l->name) >= c->cells ? STATE : INPUT;
+
 		const uint64_t rows = what == INPUT ? all / others : c->batch;
 		const uint64_t in = what == INPUT && seen * c->sequences < others ? c->in : c->hidden;
 		const uint64_t product[2][2] = { { rows, in }, { c->gates, in } },
 			       gates[2][2] = { { rows, c->hidden }, { rows, c->gates } };
 
 		seen += what == INPUT;
-		if (what != NOTHING && !(t->launches[i].op = op_of(a, c, &t->launches[i], -(int64_t)i - 2,
-		                                                   what == CELL ? "aten::rnn_cell" : "aten::linear",
-		                                                   what == CELL ? gates : product)))
+		l->op = op_of(a, c, l, -(int64_t)i - 2, what == CELL ? "aten::rnn_cell" : "aten::linear",
+		              what == CELL ? gates : product);
+		if (!l->op)
 			return -1;
 	}
 	return 0;
@@ -193,8 +194,7 @@ int lower_recurrent(struct trace *t, struct rules *r, struct arena *a, struct er
 			t->launches = own;
 		}
 		c.first = i;
-		find_launches(t, r, &c);
-		if (c.cells && split(t, r, &c, a) < 0)
+		if (find_launches(t, r, &c) && c.cells && split(t, r, &c, a) < 0)
 			return err_set(e, ERR_NOMEM, "out of memory while lowering");
 		i = c.last;
 	}

@@ -82,22 +82,18 @@ static uint64_t io_key(const struct shape_io *io, enum op_role role)
  * has in common with others. NO_TENSOR only when memory is out. */
 static uint32_t external(struct lowering *w, const struct lop *o, const struct shape_io *io, enum op_role role)
 {
-	bool shared = false;
+	const uint64_t common = io->use == SHAPE_RIGHT && o->main->op ? o->main->op->weights : 0;
 	struct ext_slot *x;
 	uint64_t key;
 
-	key = io_key(io, role);
-	if (io->use == SHAPE_RIGHT && o->main->op && o->main->op->weights)
-		key = hash_u64(key, o->main->op->weights);
-	else if (!w->steps_share)
+	if (!common && !w->steps_share)
 		return new_tensor(w, role, io->dtype, io->extent, true);
-	else
-		shared = true;
-	if (!(x = ext_slot(w, key)))
+	key = io_key(io, role);
+	if (!(x = ext_slot(w, common ? hash_u64(key, common) : key)))
 		return NO_TENSOR;
 	if (x->step != o->step)
 		x->step = o->step, x->count = 0;
-	if (shared && !(x = ext_slot(w, hash_u64(key, ++x->count))))
+	if (!common && !(x = ext_slot(w, hash_u64(key, ++x->count))))
 		return NO_TENSOR;
 	if (x->tensor == NO_TENSOR)
 		x->tensor = new_tensor(w, role, io->dtype, io->extent, true);
